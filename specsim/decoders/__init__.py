@@ -1,0 +1,10 @@
+"""Every decoder by name.  Adding one: a frozen dataclass in its own file, and a row here."""
+
+from __future__ import annotations
+
+from specsim.decoders.autoregressive import Autoregressive
+from specsim.decoders.chain import Chain
+from specsim.decoders.jacobi import Jacobi
+from specsim.decoders.race import Race
+
+DECODERS: dict[str, type] = {decoder.__name__: decoder for decoder in (Autoregressive, Chain, Jacobi, Race)}

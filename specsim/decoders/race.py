@@ -1,0 +1,80 @@
+"""Race decoding: every token is the winner of one race, so the output equals plain decoding with the same noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from array_api_compat import array_namespace
+
+from specsim.arrays import Array, indicator
+from specsim.couplings import winner
+from specsim.decoders.autoregressive import Autoregressive
+from specsim.decoding import Decoder, Round, Rows, Task
+from specsim.verification import Block, Drafted, first_rejection
+
+
+NOWHERE = 2**31 - 1
+"""A position beyond every sequence: no noise is needed there."""
+
+
+class Racing(NamedTuple):
+    """An interpreter whose tokens are race winners under the noise of their absolute position."""
+
+    inner: Any
+
+    def __call__(self, law: Array, live: tuple) -> tuple[Array, tuple]:
+        """Draws that are not tokens stay as they are."""
+        return self.inner(law, live)
+
+    def token(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
+        """The winner under `law` [..., V] at absolute `position` [...]."""
+        noise, (law, *rest) = self.inner.noise(position, (law, *live))
+        return winner(noise, law), tuple(rest)
+
+    def noise(self, position: Array, live: tuple) -> tuple[Array, tuple]:
+        """The same noise."""
+        return self.inner.noise(position, live)
+
+    def forget(self, position: Array) -> None:
+        """A race reads the noise of a position until its token is final."""
+
+
+def match(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
+    """Keep a drafted token iff it is the race winner under the target's law; replacements race under that law too."""
+    compared = array_namespace(drafted.real).where(drafted.real, drafted.position, NOWHERE)
+    noise, (*fields, live) = unpack(choose.noise(compared, (*drafted, *live)))
+    drafted = Drafted(*fields)
+    kept = drafted.real & (winner(noise, drafted.target) == drafted.tokens)
+    return Block(first_rejection(indicator(kept, drafted.target)), drafted.target), live
+
+
+def unpack(answer: tuple[Array, tuple]) -> tuple[Array, list]:
+    """(noise, live) -> noise, the five fields of a `Drafted`, and the rest as one tuple."""
+    noise, live = answer
+    return noise, [*live[:5], tuple(live[5:])]
+
+
+@dataclass(frozen=True)
+class Race:
+    """Any decoder with match verification in place of a rule.  Lossless, and equal to plain decoding token for token.
+
+    Given the noise nothing is random: drafts, corrections and bonus tokens are winners under their own laws with the
+    noise of their absolute position, and a draft is kept iff it is the winner under the target's law.
+    """
+
+    decoder: Decoder = Autoregressive()
+    takes_rule: ClassVar[bool] = False
+
+    @property
+    def needs_draft(self) -> bool:
+        """As the decoder inside."""
+        return self.decoder.needs_draft
+
+    def start(self, task: Task, rows: Rows, choose: Any) -> Any:
+        """The inner decoder's start, racing."""
+        return self.decoder.start(task, rows, Racing(choose))
+
+    def step(self, state: Any, choose: Any, task: Task) -> tuple[Any, Round]:
+        """The inner decoder's step, racing, with match verification."""
+        return self.decoder.step(state, Racing(choose), task._replace(verify=match))

@@ -1,0 +1,52 @@
+"""COOL-SD: lenience that cools down inside each block."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from array_api_compat import array_namespace
+
+from specsim.arrays import Array, as_numbers, from_floats, number
+from specsim.errors import require
+from specsim.verification import Verdict, capped_ratio, optimal_residual
+
+
+def mean_mu(nu: float, lookahead: int) -> float:
+    """The `mu` that makes the factors exp(-nu i - mu), i = 0 .. lookahead-1, average 1 (log of their mean at mu = 0).
+
+    One reading of the paper, whose definition of mu was not seen; with it late factors fall below 1.
+    """
+    return math.log(sum(math.exp(-nu * i) for i in range(lookahead)) / lookahead)
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """b = min(1, omega_i p/q), omega_i = delta exp(-nu i - mu) at slot i, G_i = norm[p - q b]+.  Biased, on the line.
+
+    COOL-SD.  With `clamp` omega_i is never below 1; without it late slots with omega_i < 1 are lossless but accept
+    less than the strict rule (dominated).  Exact laws take exp in float64 and convert it once.
+    Source: COOL-SD (arXiv 2601.09212); published nu = 0.7, delta = 1.1 and 2.
+    """
+
+    delta: float = 1.1
+    nu: float = 0.7
+    mu: float = 0.0
+    clamp: bool = True
+
+    def __post_init__(self) -> None:
+        require(0 < self.delta < math.inf, "Annealed", "delta", self.delta, "a finite number above 0")
+        require(math.isfinite(self.nu), "Annealed", "nu", self.nu, "a finite number")
+        require(math.isfinite(self.mu), "Annealed", "mu", self.mu, "a finite number")
+
+    def omega(self, position: Array, like: Array) -> Array:
+        """omega_i for slots `position` [...], in the number type of `like`."""
+        xp = array_namespace(like)
+        decay = from_floats(lambda i: xp.exp(-self.nu * i - self.mu), as_numbers(position, like))
+        omega = number(self.delta, like) * decay
+        return xp.maximum(omega, number(1, like)) if self.clamp else omega
+
+    def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
+        """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
+        accept = capped_ratio(self.omega(position, target)[..., None] * target, draft)
+        return Verdict(accept, optimal_residual(draft, target, accept))

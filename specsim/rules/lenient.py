@@ -1,0 +1,30 @@
+"""Lenience: the target's probability multiplied by a constant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from specsim.arrays import Array, number
+from specsim.errors import require
+from specsim.verification import Verdict, capped_ratio, optimal_residual
+
+
+@dataclass(frozen=True)
+class Lenient:
+    """b = min(1, omega p/q), G = G* = norm[p - q b]+.  Biased for omega > 1 (on the line), lossless for omega <= 1.
+
+    Also called Amplify (CSD's table) and UniformRSD (COOL-SD's ablation).  out/p <= max(1, omega).
+    omega < 1 is legal and dominated: no token is ever accepted more often than by the strict rule.
+    Source: Leviathan et al. 2023 (arXiv 2211.17192), appendix A.5.
+    """
+
+    omega: float = 1.3
+
+    def __post_init__(self) -> None:
+        require(0 < self.omega < math.inf, "Lenient", "omega", self.omega, "a finite number above 0")
+
+    def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
+        """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
+        accept = capped_ratio(number(self.omega, target) * target, draft)
+        return Verdict(accept, optimal_residual(draft, target, accept))

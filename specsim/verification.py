@@ -1,0 +1,142 @@
+"""From a rule to a verified block: every kind of rule becomes a `Block`, and decoders know nothing else.
+
+A block has S slots.  A slot is *real* when it holds a drafted token; the last slot never does, so the bonus token is
+simply the correction of a slot that holds nothing, and short windows and the end of a sequence need no other code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from array_api_compat import array_namespace
+
+from specsim.arrays import Array, arange, at, divide, indicator, normalise, number, positive_part
+
+Rule = Any
+
+
+class Verdict(NamedTuple):
+    """What a rule says of one drafted position.
+
+    accept:   [..., V] probability of keeping each token, were it drafted; [...] from a rule's `at`.
+    residual: [..., V] law of the replacement after a rejection (each row sums to 1).
+    """
+
+    accept: Array
+    residual: Array
+
+
+class Drafted(NamedTuple):
+    """A drafted block with the target's answer.
+
+    draft, target: [B, S, V] laws, tokens: [B, S], real: bool [B, S] (False = empty slot), position: [B, S] absolute.
+    """
+
+    draft: Array
+    target: Array
+    tokens: Array
+    real: Array
+    position: Array
+
+
+class Block(NamedTuple):
+    """A verified block.  stop: [B, S] law of how many are kept; residual: [B, S, V] law of the token put there."""
+
+    stop: Array
+    residual: Array
+
+
+Verify = Callable[[Any, Drafted, tuple], tuple[Block, tuple]]
+
+
+def optimal_residual(draft: Array, target: Array, accept: Array) -> Array:
+    """G* = norm[p - q b]+, the replacement law that minimises TV(out, p) for given b; p where that is empty.
+
+    draft, target, accept: [..., V] -> [..., V].  Source: COOL-SD (arXiv 2601.09212), equation 5.
+    """
+    return normalise(positive_part(target - draft * accept), target)
+
+
+def standard_residual(draft: Array, target: Array) -> Array:
+    """norm[p - q]+, the residual of lossless speculative sampling; p where that is empty (p == q up to rounding)."""
+    return normalise(positive_part(target - draft), target)
+
+
+def capped_ratio(weights: Array, draft: Array) -> Array:
+    """min(1, weights / q) [..., V]; where q(v) = 0: 1 if weights(v) > 0, else 0."""
+    xp = array_namespace(weights, draft)
+    return xp.minimum(divide(weights, draft, indicator(weights > 0, weights)), number(1, weights))
+
+
+def verdict_at(rule: Rule, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
+    """The verdict on drafted tokens [...]: from the rule's `at`, or from its whole-law verdict read at the token."""
+    if hasattr(rule, "at"):
+        return rule.at(draft, target, token, position)
+    verdict = rule(draft, target, position)
+    return Verdict(at(verdict.accept, token), verdict.residual)
+
+
+def first_rejection(accept: Array) -> Array:
+    """accept [..., S] -> law [..., S] of the number kept before the first rejection, the last entry being 0.
+
+    stop(i) = b_0 ... b_(i-1) (1 - b_i); a slot that holds no draft has b = 0 and always stops.
+    """
+    xp = array_namespace(accept)
+    alive = xp.cumulative_prod(accept, axis=-1)
+    before = xp.concat([alive[..., :1] * 0 + 1, alive[..., :-1]], axis=-1)
+    return before * (1 - accept)
+
+
+def slots(drafted: Drafted) -> Array:
+    """0-based slot numbers [S] of a block, the `position` that rules see."""
+    return arange(drafted.tokens.shape[-1], drafted.tokens)
+
+
+def verify_each(rule: Rule, drafted: Drafted) -> Block:
+    """Lift a token-wise rule to a block: each slot judged by its own laws, the first rejection ends the block."""
+    xp = array_namespace(drafted.target)
+    verdict = verdict_at(rule, drafted.draft, drafted.target, drafted.tokens, slots(drafted))
+    accept = xp.where(drafted.real, verdict.accept, number(0, drafted.target))
+    residual = xp.where(drafted.real[..., None], verdict.residual, drafted.target)
+    return Block(first_rejection(accept), residual)
+
+
+def verifier(rule: Rule) -> Verify:
+    """The `verify` of a task: no noise is asked of `choose`, whatever the rule's form."""
+
+    def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
+        return verify_each(rule, drafted), live
+
+    return verify
+
+
+def draw_stop(block: Block, choose: Any, live: tuple) -> tuple[Array, tuple]:
+    """Draw how many drafted tokens are kept, [B].
+
+    The draw runs from all kept down to none kept, so that at least i are kept iff u < b_0 ... b_(i-1); for one
+    drafted token this is "accept iff u < b".
+    """
+    xp = array_namespace(block.stop)
+    index, live = choose(xp.flip(block.stop, axis=-1), live)
+    return block.stop.shape[-1] - 1 - index, live
+
+
+def output_law(rule: Rule, draft: Array, target: Array, position: Array) -> Array:
+    """The law of one verified token, [..., V]: out(v) = q(v) b(v) + sum_x q(x) (1 - b(x)) G_x(v).
+
+    draft, target: [..., V], position: [...].  Every token is put to the rule, so `at` rules need no second formula.
+    """
+    xp = array_namespace(draft, target)
+    vocab = draft.shape[-1]
+    tokens = xp.broadcast_to(arange(vocab, position), draft.shape)
+    wide = (*draft.shape[:-1], vocab, vocab)
+    verdict = verdict_at(
+        rule,
+        xp.broadcast_to(draft[..., None, :], wide),
+        xp.broadcast_to(target[..., None, :], wide),
+        tokens,
+        xp.broadcast_to(position[..., None], tokens.shape),
+    )
+    refused = draft * (1 - verdict.accept)
+    return draft * verdict.accept + xp.sum(refused[..., None] * verdict.residual, axis=-2)
