@@ -77,7 +77,7 @@ def indicator(condition: Array, like: Array) -> Array:
     """bool [...] -> 1 or 0 in the number type of `like`."""
     xp = array_namespace(condition, like)
     if is_exact(like):
-        return np.where(condition, Fraction(1), Fraction(0))
+        return np.where(condition, np.array(Fraction(1)), np.array(Fraction(0)))
     return xp.astype(condition, like.dtype)
 
 

@@ -9,25 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace
 
-from specsim.arrays import Array, at, divide, hits, is_exact, number, point
+from specsim.arrays import Array, at, hits, number, point
 from specsim.rules.strict import Strict
 
 Redraw = Callable[[Any, Array, Array, Array, Array, tuple], tuple[Array, tuple]]
-
-
-def winner(noise: Array, law: Array) -> Array:
-    """Winner of the exponential race, argmin_v E_v / p(v): noise, law [..., V] -> index [...].
-
-    The same as argmax_v log p(v) + Gumbel_v.  A token of probability 0 never wins, whatever its noise.
-    """
-    xp = array_namespace(noise, law)
-    if is_exact(law):
-        late = number(1, law) + xp.sum(divide(noise, law, number(0, law)), axis=-1, keepdims=True)
-        return np.argmin(divide(noise, law, late), axis=-1)
-    return xp.argmin(divide(noise, law, float("inf")), axis=-1)
 
 
 def independent(choose: Any, old: Array, new: Array, token: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
@@ -48,8 +35,8 @@ def maximal(choose: Any, old: Array, new: Array, token: Array, position: Array, 
 
 def gumbel(choose: Any, old: Array, new: Array, token: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
     """Y = winner of the race under the new law, with the noise of the absolute position (SCD-GS)."""
-    noise, (new, *rest) = choose.noise(position, (new, *live))
-    return point(winner(noise, new), new), tuple(rest)
+    winner, (new, *rest) = choose.race(new, position, (new, *live))
+    return point(winner, new), tuple(rest)
 
 
 def new_law(old: Array, new: Array, same: Array) -> Array:

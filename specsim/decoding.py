@@ -3,7 +3,7 @@
 A decoder never draws.  It asks an interpreter, `choose`, with these verbs:
     choose(law [B, K] or [B, S, K], live)   -> index, live      one draw per row (and slot), weights need no sum of 1
     choose.token(law, position, live)       -> index, live      the same for a token at an absolute position
-    choose.noise(position, live)            -> noise, live      shared exponential noise [.., V] of absolute positions
+    choose.race(law, position, live)        -> index, live      winner of the race with the noise shared at a position
     choose.forget(position)                                     noise before position [B] is never asked again
 `live` is a tuple of the arrays [B, ...] the decoder still needs: an interpreter that forks rows hands them back
 expanded, a sampling one hands them back untouched.
@@ -56,8 +56,11 @@ class Round(NamedTuple):
 class Decoder(Protocol):
     """`start` gives the state before the first target call, `step` makes one target call."""
 
-    needs_draft: bool
-    takes_rule: bool
+    @property
+    def needs_draft(self) -> bool: ...
+
+    @property
+    def takes_rule(self) -> bool: ...
 
     def start(self, task: Task, rows: Rows, choose: Any) -> Any: ...
 

@@ -11,10 +11,9 @@ import numpy as np
 from specsim.arrays import Array, number
 from specsim.decoding import Decoder, empty_rows
 from specsim.errors import SpecsimError
-from specsim.interpreters.exact import ROW_OVERHEAD, Exact, start_weight
+from specsim.interpreters.exact import ROW_OVERHEAD, Exact
 from specsim.interpreters.merging import merge
 from specsim.laws import Law
-from specsim.noise_cells import Cells, build_cells
 from specsim.tables import Table
 from specsim.tasks import make_task
 
@@ -62,21 +61,20 @@ def exact(
     rule: a token-wise rule (default Strict()); draft: needed by decoders with a draft model.  budget: bytes.
     progress(calls, rows) is called after each step.  SpecsimError for what does not fit or does not go together.
     """
-    length = target.length if length is None else length
     task = make_task(decoder, target, draft, rule, length, eos)
+    length = task.length
     refuse_if_hopeless(target.vocab, length, budget)
-    cells = noise_cells(target, draft, length)
     advice = f"shorten --length {length}, or shrink the window or lookahead of {decoder!r}"
-    choose = Exact(start_weight(target.laws), length, cells, budget, advice)
+    choose = Exact(target.laws, length, budget, advice)
     state = decoder.start(task, empty_rows(1, task), choose)
     tally = Tally(np.zeros(target.vocab**length, dtype=target.laws.dtype) + number(0, target.laws))
     calls = 0
     while len(choose.weight):
-        state, choose = merged(state, choose)
+        state = merged(state, choose)
         state, counts = decoder.step(state, choose, task)
         calls += 1
         tally.add_round(choose.weight, *counts)
-        state, choose = retire(state, choose, tally, calls, target.vocab)
+        state = retire(state, choose, tally, calls, target.vocab)
         if progress is not None:
             progress(calls, len(choose.weight))
     return as_law(tally, target, length, eos)
@@ -94,56 +92,30 @@ def refuse_if_hopeless(vocab: int, length: int, budget: int) -> None:
         )
 
 
-def noise_cells(target: Table, draft: Table | None, length: int) -> Any:
-    """Noise cells of every position, cut by all laws that may be raced there; built when first asked for."""
-    return Lazy(lambda: build_cells(raced(target, draft, length), target.vocab, target.laws[0, 0] * 0 + 1))
-
-
-def raced(target: Table, draft: Table | None, length: int) -> list[list[tuple]]:
-    """Per position, every law a race may be run under there: target's, draft's, and the uniform tail."""
-    models = [model.fractions() for model in (target, draft) if model is not None]
-    uniform = tuple(target.fractions().uniform)
-    return [[uniform, *(tuple(law) for model in models for law in model.at_length(n))] for n in range(length)]
-
-
-@dataclass
-class Lazy:
-    """`Cells` that are computed at the first look, since most decoders never ask for noise."""
-
-    build: Callable[[], Cells]
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in Cells._fields:
-            raise AttributeError(name)
-        self.__dict__.update(self.build()._asdict())
-        return self.__dict__[name]
-
-
-def merged(state: Any, choose: Exact) -> tuple[Any, Exact]:
+def merged(state: Any, choose: Exact) -> Any:
     """One row for every distinct state."""
-    (*fields, drawn), weight = merge((*state, choose.drawn), choose.weight)
-    choose.restart(weight, drawn)
-    return type(state)(*fields), choose
+    (*fields, noise), weight = merge((*state, choose.noise), choose.weight)
+    choose.restart(weight, noise)
+    return type(state)(*fields)
 
 
-def retire(state: Any, choose: Exact, tally: Tally, calls: int, vocab: int) -> tuple[Any, Exact]:
+def retire(state: Any, choose: Exact, tally: Tally, calls: int, vocab: int) -> Any:
     """Count the finished rows and go on with the others; noise of final positions is forgotten."""
-    length = tally.mass.shape[0] and choose.length
-    done = state.length >= length
-    powers = vocab ** np.arange(length - 1, -1, -1, dtype=np.int64)
+    done = state.length >= choose.length
+    powers = vocab ** np.arange(choose.length - 1, -1, -1, dtype=np.int64)
     tally.finish(calls, state.tokens[done] @ powers, choose.weight[done])
     left = type(state)(*(a[~done] for a in state))
-    choose.restart(choose.weight[~done], choose.drawn[~done])
+    choose.restart(choose.weight[~done], choose.noise[~done])
     choose.forget(left.length)
-    return left, choose
+    return left
 
 
 def as_law(tally: Tally, target: Table, length: int, eos: int | None) -> Law:
     """The finished tally as a law."""
     tokens = length * tally.mass.sum() if eos is None else expected_tokens(tally.mass, target.vocab, length, eos)
     slots = max(len(tally.kept), len(tally.reached))
-    padded = [tuple(sums + [0] * (slots - len(sums))) for sums in (tally.kept, tally.reached)]
-    return Law(tally.mass, target.vocab, length, tally.call_law, tally.accepted, *padded, tokens)
+    kept, reached = (tuple(sums + [0] * (slots - len(sums))) for sums in (tally.kept, tally.reached))
+    return Law(tally.mass, target.vocab, length, tally.call_law, tally.accepted, kept, reached, tokens, eos)
 
 
 def expected_tokens(mass: Array, vocab: int, length: int, eos: int) -> Any:

@@ -142,7 +142,7 @@ def _execute(name: str, path: str, source: bytes) -> None:
     sys.modules[name] = module  # dataclasses look their module up while the file runs
     try:
         # Not loader.exec_module: its bytecode cache could serve an older edit of the same second and size.
-        exec(loader.source_to_code(source, path), vars(module))  # type: ignore[arg-type]
+        exec(loader.source_to_code(source, path), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         at = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from specsim.arrays import Array, is_exact, number
+from specsim.arrays import Array, number
 from specsim.errors import SpecsimError
 from specsim.tables import Table
 
@@ -22,7 +21,8 @@ class Law:
     mass:     [V**N] probability of each sequence, in base-V order, float64 or Fractions.
     call_law: {target calls: probability}.  accepted: expected drafted tokens that became final.
     kept, reached: per slot, expected number of times it was kept and judged.
-    tokens: expected output tokens (N unless an end of sequence cuts it short).
+    tokens: expected output tokens (N unless an end of sequence cuts it short).  eos: its id; in a sequence everything
+    after the first one is filled with it.
     """
 
     mass: Array
@@ -33,6 +33,7 @@ class Law:
     kept: tuple
     reached: tuple
     tokens: Any
+    eos: int | None = None
 
     @property
     def calls(self) -> Any:
@@ -85,17 +86,23 @@ class Law:
         return [sum(float(w) * kl_divergence(a, b) for w, a, b in level) for level in conditionals(self, other)]
 
 
+def target_laws(model: Table, position: int, eos: int | None = None) -> Array:
+    """Laws of plain decoding at a position, [V**position, V]; a prefix that holds `eos` goes on with `eos`."""
+    laws = model.at_length(position)
+    if eos is None:
+        return laws
+    prefixes = np.arange(model.vocab**position)
+    powers = model.vocab ** np.arange(position, dtype=np.int64)
+    ended = (prefixes[:, None] // powers % model.vocab == eos).any(axis=1)
+    only = np.where(np.arange(model.vocab) == eos, number(1, laws), number(0, laws))
+    return np.where(ended[:, None], only, laws)
+
+
 def target_mass(model: Table, length: int, eos: int | None = None) -> Array:
-    """Law of plain decoding from a table model, [V**N]; after `eos` every token is `eos`."""
+    """Law of plain decoding from a table model, [V**N]."""
     mass = 0 * model.laws[0, :1] + 1
-    ended = np.zeros(1, dtype=bool)
     for n in range(length):
-        laws = model.at_length(n)
-        if eos is not None:
-            only = np.where(np.arange(model.vocab) == eos, number(1, laws), number(0, laws))
-            laws = np.where(ended[:, None], only, laws)
-            ended = (ended[:, None] | (np.arange(model.vocab) == eos)).reshape(-1)
-        mass = (mass[:, None] * laws).reshape(-1)
+        mass = (mass[:, None] * target_laws(model, n, eos)).reshape(-1)
     return mass
 
 
@@ -107,7 +114,7 @@ def mass_of(other: Law | Table, law: Law) -> Array:
                 f"cannot compare a law of {law.length} tokens over {law.vocab} with a table of {other.length} "
                 f"positions over {other.vocab}"
             )
-        return target_mass(other, law.length)
+        return target_mass(other, law.length, law.eos)
     if (other.vocab, other.length) != (law.vocab, law.length):
         raise SpecsimError(
             f"cannot compare laws of {law.length} tokens over {law.vocab} and of {other.length} over {other.vocab}"
@@ -138,7 +145,7 @@ def conditionals(law: Law, other: Law | Table) -> Iterator[list[tuple[Any, Array
         a = mine.reshape(law.vocab**n, law.vocab, -1).sum(axis=-1)
         b = theirs.reshape(law.vocab**n, law.vocab, -1).sum(axis=-1)
         if isinstance(other, Table):
-            b = other.at_length(n)
+            b = target_laws(other, n, law.eos)
         weight, base = a.sum(axis=-1), b.sum(axis=-1)
         yield [
             (weight[i], a[i] / weight[i], b[i] / base[i] if base[i] > 0 else 0 * b[i] + number(0, b))
@@ -146,17 +153,3 @@ def conditionals(law: Law, other: Law | Table) -> Iterator[list[tuple[Any, Array
             if weight[i] > 0
         ]
 
-
-def as_float(value: Any) -> float:
-    """A Fraction or number as a float."""
-    return float(value)
-
-
-def as_text(value: Any) -> str:
-    """An exact number as text: "0", "1/3"; a float as it prints."""
-    return str(value if isinstance(value, (int, Fraction)) else float(value))
-
-
-def is_exact_law(law: Law) -> bool:
-    """True when the masses are Fractions."""
-    return is_exact(law.mass)

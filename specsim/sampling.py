@@ -10,11 +10,14 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from specsim.arrays import Array
-from specsim.decoding import Decoder, Task, empty_rows
+from specsim.decoding import Decoder, Round, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import Sampling
 from specsim.tasks import make_task
 from specsim.verification import Block, Drafted
+
+Observe = Callable[[Drafted, Round], None]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -71,40 +74,64 @@ def sample(
     rows: int | Sequence[int] = 1,
     seed: int = 0,
     eos: int | None = None,
-    observe: Callable[[Drafted], None] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    observe: Observe | None = None,
+    progress: Progress | None = None,
 ) -> Samples:
     """Decode a batch.
 
     rows: how many, or the identities of the rows: a row's output depends on (seed, row identity), not on the batch.
-    observe(drafted) sees every verified block; progress(finished tokens, all tokens) is called after each target call.
+    observe(drafted, round) sees every verified block and what became of it.
+    progress(finished tokens, all tokens) is called after each target call.
     """
     task = make_task(decoder, target, draft, rule, length, eos)
     names = list(range(rows)) if isinstance(rows, int) else list(rows)
     if not names or min(names) < 0 or seed < 0:
         raise SpecsimError(f"rows {rows!r} and seed {seed!r}: at least one row, and no negative number")
     choose = Sampling(seed, names, task.length, task.fresh)
-    return run(decoder, task if observe is None else observed(task, observe), choose, len(names), progress)
+    return run(decoder, task, choose, len(names), observe, progress)
 
 
-def observed(task: Task, observe: Callable[[Drafted], None]) -> Task:
-    """The task with a look at every block before it is verified."""
+class Witness:
+    """A look at every verified block: keeps the last one until the round is counted, then passes both on."""
 
-    def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
-        observe(drafted)
-        return task.verify(choose, drafted, live)
+    def __init__(self, observe: Observe) -> None:
+        self.observe = observe
+        self.drafted: Drafted | None = None
 
-    return task._replace(verify=verify)
+    def watch(self, task: Task) -> Task:
+        """The task, whose blocks pass by here before they are verified."""
+
+        def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
+            self.drafted = drafted
+            return task.verify(choose, drafted, live)
+
+        return task._replace(verify=verify)
+
+    def report(self, counts: Round) -> None:
+        """Pass on the block of the round just counted; decoders without blocks have none."""
+        if self.drafted is not None:
+            self.observe(self.drafted, counts)
 
 
-def run(decoder: Decoder, task: Task, choose: Any, rows: int, progress: Callable[[int, int], None] | None) -> Samples:
+def run(
+    decoder: Decoder,
+    task: Task,
+    choose: Any,
+    rows: int,
+    observe: Observe | None = None,
+    progress: Progress | None = None,
+) -> Samples:
     """Steps until every row is full; one look at the device per target call."""
+    witness = None if observe is None else Witness(observe)
+    task = task if witness is None else witness.watch(task)
     state = decoder.start(task, empty_rows(rows, task), choose)
     rounds: list[tuple[Array, Array, Array]] = []
     starts = [to_numpy(state.length)]
     while (starts[-1] < task.length).any():
         state, counts = decoder.step(state, choose, task)
         rounds.append(tuple(counts))
+        if witness is not None:
+            witness.report(counts)
         starts.append(to_numpy(state.length))
         if progress is not None:
             progress(int(starts[-1].sum()), rows * task.length)

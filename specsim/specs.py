@@ -69,8 +69,7 @@ def _field(field: inspect.Parameter) -> str:
     shown = hint if isinstance(hint, str) else inspect.formatannotation(hint)
     typed = "" if hint is field.empty else f": {shown}"
     default = "" if field.default is field.empty else f" = {field.default!r}"
-    star = {field.VAR_POSITIONAL: "*", field.VAR_KEYWORD: "**"}.get(field.kind, "")
-    return f"{star}{field.name}{typed}{default}"
+    return f"{field.name}{typed}{default}"
 
 
 def _top(text: str, known: Names, nested: Names, listed: Iterable[str], kind: str) -> Any:

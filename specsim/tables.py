@@ -14,7 +14,7 @@ from specsim.arrays import Array, arange, is_exact
 from specsim.errors import SpecsimError
 
 SUM_SLACK = Fraction(1, 10**9)
-"""How far a row of written decimals may be from summing to 1 before it is refused; within it the row is renormalised."""
+"""How far a row of written decimals may be from summing to 1; within it the row is renormalised, beyond it refused."""
 ROW_LIMIT = 5_000_000
 """Rows beyond which a table is refused before any memory is taken."""
 
@@ -41,7 +41,7 @@ class Table:
     @property
     def uniform(self) -> Array:
         """The uniform law [V], in the number type of the table."""
-        return 0 * self.laws[0, :] + self.laws[0, :1] * 0 + _share(self.laws, self.vocab)
+        return 0 * self.laws[0, :] + (Fraction(1, self.vocab) if is_exact(self.laws) else 1 / self.vocab)
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
         """tokens [B, T], start [B] -> laws [B, count, V] of positions start .. start + count - 1."""
@@ -75,11 +75,7 @@ class Table:
         return self if is_exact(self.laws) else table([self.at_length(n).tolist() for n in range(self.length)])
 
 
-def _share(laws: Array, vocab: int) -> Any:
-    return Fraction(1, vocab) if is_exact(laws) else 1.0 / vocab
-
-
-def table(levels: Sequence[Any], codebook: Any = None) -> Table:
+def table(levels: Sequence[Any], codebook: Any = None, vocab: int | None = None) -> Table:
     """A table of Fractions from nested laws: levels[i] holds V**i laws of V numbers, nested (V,)*i + (V,) or flat.
 
     Numbers are ints, floats (read as the decimals they print as), Fractions or text such as "1/3".  Rows must be >= 0
@@ -87,7 +83,7 @@ def table(levels: Sequence[Any], codebook: Any = None) -> Table:
     """
     if not levels:
         raise SpecsimError("table: no laws; give at least the law of the first token")
-    vocab = _vocab(levels[0])
+    vocab = _vocab(levels[0]) if vocab is None else vocab
     if sum(vocab**n for n in range(len(levels))) > ROW_LIMIT:
         raise SpecsimError(f"table: vocab {vocab} and {len(levels)} positions need more than {ROW_LIMIT:,} laws")
     rows, off = [], 0
@@ -103,15 +99,17 @@ def table(levels: Sequence[Any], codebook: Any = None) -> Table:
 
 def _vocab(first: Any) -> int:
     row = first
-    while len(row) == 1 and isinstance(row[0], (list, tuple)):
+    while isinstance(row, (list, tuple)) and len(row) == 1 and isinstance(row[0], (list, tuple)):
         row = row[0]
+    if not isinstance(row, (list, tuple)) or not row:
+        raise SpecsimError(f"laws[0]: {row!r} must be the law of the first token, a list of numbers")
     return len(row)
 
 
 def _rows(level: Any, depth: int, vocab: int) -> list[tuple[str, Any]]:
     """Flatten one level into (name, row) pairs, checking its shape."""
     rows, names = [level], [f"laws[{depth}]"]
-    while rows and isinstance(rows[0], (list, tuple)) and rows[0] and isinstance(rows[0][0], (list, tuple)):
+    while all(isinstance(row, (list, tuple)) and row and isinstance(row[0], (list, tuple)) for row in rows):
         names = [f"{name}[{i}]" for name, row in zip(names, rows, strict=True) for i in range(len(row))]
         rows = [inner for row in rows for inner in row]
     if len(rows) != vocab**depth:

@@ -13,13 +13,12 @@ from specsim.decoding import Round, Rows, Task, first_if, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
-
 TAILS = {"uniform": lambda token, fresh: fresh, "onehot": point}
 """Stored law of a new window position, from its token [...] and the law [..., V] it was drawn from."""
 
 
 class Window(NamedTuple):
-    """tokens [B, N] and length [B] as in `Rows`; window: [B, W] drafts that follow; laws: [B, W, V] they were drawn from."""
+    """tokens, length as in `Rows`; window: [B, W] the drafts that follow; laws: [B, W, V] the laws they were drawn from."""
 
     tokens: Array
     length: Array
@@ -75,8 +74,8 @@ class Jacobi:
         """One target call: verify the window, draw the token after the kept ones and the next window, commit."""
         target = task.target(place(*state[:3]), state.length, self.window + 1)
         block, live = task.verify(choose, self.drafted(state, target, task), (*state, target))
-        stop, (*live, residual) = draw_stop(block, choose, (*live, block.residual))
-        judged = Judged(*live, stop, slot(residual, stop[:, None]))
+        stop, (*held, residual) = draw_stop(block, choose, (*live, block.residual))
+        judged = Judged._make((*held, stop, slot(residual, stop[:, None])))
         drawn, judged = self.draw(judged, choose, task)
         return self.close(judged, drawn, choose, task)
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 from array_api_compat import array_namespace
 
 from specsim.arrays import Array, indicator
-from specsim.couplings import winner
 from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoding import Decoder, Round, Rows, Task
 from specsim.verification import Block, Drafted, first_rejection
-
 
 NOWHERE = 2**31 - 1
 """A position beyond every sequence: no noise is needed there."""
@@ -29,12 +27,11 @@ class Racing(NamedTuple):
 
     def token(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
         """The winner under `law` [..., V] at absolute `position` [...]."""
-        noise, (law, *rest) = self.inner.noise(position, (law, *live))
-        return winner(noise, law), tuple(rest)
+        return self.inner.race(law, position, live)
 
-    def noise(self, position: Array, live: tuple) -> tuple[Array, tuple]:
+    def race(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
         """The same noise."""
-        return self.inner.noise(position, live)
+        return self.inner.race(law, position, live)
 
     def forget(self, position: Array) -> None:
         """A race reads the noise of a position until its token is final."""
@@ -43,16 +40,10 @@ class Racing(NamedTuple):
 def match(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
     """Keep a drafted token iff it is the race winner under the target's law; replacements race under that law too."""
     compared = array_namespace(drafted.real).where(drafted.real, drafted.position, NOWHERE)
-    noise, (*fields, live) = unpack(choose.noise(compared, (*drafted, *live)))
-    drafted = Drafted(*fields)
-    kept = drafted.real & (winner(noise, drafted.target) == drafted.tokens)
+    winner, held = choose.race(drafted.target, compared, (*drafted, *live))
+    drafted, live = Drafted._make(held[: len(drafted)]), tuple(held[len(drafted) :])
+    kept = drafted.real & (winner == drafted.tokens)
     return Block(first_rejection(indicator(kept, drafted.target)), drafted.target), live
-
-
-def unpack(answer: tuple[Array, tuple]) -> tuple[Array, list]:
-    """(noise, live) -> noise, the five fields of a `Drafted`, and the rest as one tuple."""
-    noise, live = answer
-    return noise, [*live[:5], tuple(live[5:])]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ MIXERS = np.random.default_rng(7).integers(1, 2**63, size=3, dtype=np.uint64) | 
 
 def value_codes(array: Array) -> np.ndarray:
     """An object array as integers, equal exactly where the values are equal."""
-    identities, first, inverse = np.unique(
-        np.frompyfunc(id, 1, 1)(array).astype(np.int64), return_index=True, return_inverse=True
-    )
-    flat, known = array.reshape(-1), dict[Any, int]()
+    flat = array.reshape(-1)
+    identities = np.array([id(value) for value in flat.tolist()], dtype=np.int64)
+    _, first, inverse = np.unique(identities, return_index=True, return_inverse=True)
+    known: dict[Any, int] = {}
     codes = np.array([known.setdefault(flat[i], len(known)) for i in first], dtype=np.int64)
-    return codes[inverse].reshape(array.shape) if len(identities) else np.zeros(array.shape, dtype=np.int64)
+    return codes[inverse].reshape(array.shape)
 
 
 def as_words(array: Array) -> np.ndarray:
@@ -27,7 +28,7 @@ def as_words(array: Array) -> np.ndarray:
     values = value_codes(array) if is_exact(array) else array
     if values.dtype.kind == "f":
         values = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.int64)
-    return values.reshape(len(values), -1).astype(np.int64)
+    return values.reshape(len(values), math.prod(values.shape[1:])).astype(np.int64)
 
 
 def row_keys(words: np.ndarray) -> np.ndarray:

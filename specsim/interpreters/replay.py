@@ -39,9 +39,9 @@ class Replay:
         """A token is scripted like anything else."""
         return self(law, live)
 
-    def noise(self, position: Array, live: tuple) -> tuple[Array, tuple]:
-        """Noise too is an entry of the script, an array [B, V] or [B, S, V]."""
-        return self.next_entry(), live
+    def race(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
+        """So is the winner of a race."""
+        return self(law, live)
 
     def forget(self, position: Array) -> None:
         """Nothing to forget."""
@@ -66,11 +66,11 @@ class Recording:
         self.script.append(np.asarray(index))
         return index, live
 
-    def noise(self, position: Array, live: tuple) -> tuple[Array, tuple]:
-        """The inner noise, noted."""
-        noise, live = self.inner.noise(position, live)
-        self.script.append(noise)
-        return noise, live
+    def race(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
+        """The inner winner, noted."""
+        index, live = self.inner.race(law, position, live)
+        self.script.append(np.asarray(index))
+        return index, live
 
     def forget(self, position: Array) -> None:
         """Passed on."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from specsim.arrays import Array, slot
+from specsim.arrays import Array, divide, slot
 
 DRAWS_AHEAD = 64
 """Uniforms are made this many draws at a time, so that a step costs no random-number call of its own."""
@@ -26,6 +25,14 @@ def pick(law: Array, uniform: Array) -> Array:
     owned = xp.where(law > 0, xp.cumulative_sum(law, axis=-1), 0)
     threshold = uniform[..., None] * xp.max(owned, axis=-1, keepdims=True)
     return xp.argmax(xp.astype(owned > threshold, xp.int8), axis=-1)
+
+
+def winner(noise: Array, law: Array) -> Array:
+    """Winner of the exponential race, argmin_v E_v / p(v): noise, law [..., V] -> index [...].
+
+    The same as argmax_v log p(v) + Gumbel_v.  A token of probability 0 never wins, whatever its noise.
+    """
+    return array_namespace(noise, law).argmin(divide(noise, law, float("inf")), axis=-1)
 
 
 def below_one(uniform: np.ndarray, dtype: str) -> np.ndarray:
@@ -62,13 +69,17 @@ class Sampling:
         """A token is drawn like anything else."""
         return self(law, live)
 
-    def noise(self, position: Array, live: tuple) -> tuple[Array, tuple]:
+    def race(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
+        """Winner under law [B, V] or [B, S, V] with the noise of absolute position [B] or [B, S]."""
+        return winner(self.noise(position), law), live
+
+    def noise(self, position: Array) -> Array:
         """Exp(1) noise of absolute positions [B] or [B, S] -> [B, V] or [B, S, V]."""
         xp = array_namespace(position)
         if self.shared is None:
             self.shared = self.to_device(np.stack([self.exponentials(row) for row in self.rows]))
         index = xp.clip(position, 0, self.length - 1)
-        return (slot(self.shared, index[:, None])[:, 0, :] if position.ndim == 1 else slot(self.shared, index)), live
+        return slot(self.shared, index[:, None])[:, 0, :] if position.ndim == 1 else slot(self.shared, index)
 
     def forget(self, position: Array) -> None:
         """Noise is a function of its position: nothing to forget."""

@@ -50,7 +50,7 @@ def table(neighbours: Neighbours | None, vocab: int, like: Array) -> Array:
 
 
 def borrowed(masses: Array, budget: Any) -> tuple[Array, Array]:
-    """Sum of the longest run of neighbour masses [..., k], nearest first, that stays <= budget; whether it is not empty.
+    """The longest run of neighbour masses, nearest first, with sum <= budget: the sum, and whether it has any.
 
     masses [..., k] -> sum [...], bool [...].
     """

@@ -1,0 +1,229 @@
+"""The check of a rule: everything there is to say about one verified token, in one record."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from specsim.checking import met_file, met_laws
+from specsim.checking.met_laws import MetLaws
+from specsim.checking.onetoken import Seen, Worst, each, measure, plain, slack_of, worst
+from specsim.checking.pairs import GROUPS, SLOTS, Pair, all_pairs, stacks
+from specsim.checking.parity import Backends, Known, ParityRow, parity
+from specsim.checking.validity import NotExact, exact_verdict, float_verdict
+from specsim.errors import SpecsimError
+from specsim.rules.lantern import bind_codebook
+from specsim.verification import Rule
+
+SCHEMA = "specsim.check/1"
+EXPECTATIONS = ("lossless", "on-line", "biased")
+LINE_LIMIT = 2048
+"""Largest vocabulary for which a codebook is made up: it takes V x V numbers, and says little of a real model."""
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One group of pairs.  acceptance, strict: mean probability of keeping a draft, by this rule and by Strict()."""
+
+    group: str
+    pairs: int
+    tv: Any
+    on_line: bool
+    off_support: Any
+    acceptance: float
+    strict: float
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What is known of a rule on one verified token.
+
+    exactness: "exact" when the table was computed in Fractions, else "float64: why"; parity and laws are always
+    floating point.  tv, line, off_support: the worst value, where, and the smallest pair that shows one.
+    """
+
+    rule: str
+    exactness: str
+    validity: str
+    verdict: str
+    on_line: bool
+    tv: Worst
+    line: Worst
+    off_support: Worst
+    max_ratio: Any
+    pairs: int
+    slots: int
+    edges: tuple[Edge, ...]
+    parity: tuple[ParityRow, ...]
+    laws: MetLaws | None
+    assumption: str | None
+
+    @property
+    def dominated(self) -> bool:
+        """Without bias and yet off the line: it only accepts less than the strict rule."""
+        return self.verdict == "lossless" and not self.on_line
+
+    @property
+    def agrees(self) -> bool:
+        """Every array backend computes the same rule."""
+        return all(row.agrees for row in self.parity)
+
+
+def check(
+    rule: Rule,
+    backends: Backends,
+    laws_file: str | Path | None = None,
+    codebook: Any = None,
+    progress: Progress | None = None,
+) -> CheckResult:
+    """Put a rule to every pair, backend and law; SpecsimError when it is no valid rule or the file no valid file.
+
+    backends: name -> converter of a numpy array; codebook: [V, d] for rules that need one; progress(what, done, of).
+    """
+    say = progress or (lambda what, done, of: None)
+    met = None if laws_file is None else met_file.read_laws(laws_file)
+    pairs = usable(rule, all_pairs())
+    known, exactness = measured(rule, pairs, codebook, say)
+    rows = parity(known, backends)
+    say("parity", 1, 1)
+    laws = None if met is None else real_laws(rule, met, codebook, say)
+    return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook, pairs))
+
+
+def usable(rule: Rule, pairs: list[Pair]) -> list[Pair]:
+    """The pairs a rule can be put to: one whose neighbours are bound already fits a single vocabulary."""
+    neighbours = getattr(rule, "neighbours", None)
+    fitting = [some for some in pairs if neighbours is None or some.vocab == len(neighbours)]
+    if not fitting:
+        raise SpecsimError(f"{rule!r} is bound to {len(neighbours or ())} codes and no pair has as many tokens; leave "
+                           "neighbours out and give a codebook")  # fmt: skip
+    return fitting
+
+
+def bound(rule: Rule, vocab: int, codebook: Any) -> Rule:
+    """The rule for `vocab` tokens: with the first codes of the codebook, or with codes on a line."""
+    enough = codebook is not None and len(codebook) >= vocab
+    return bind_codebook(rule, np.asarray(codebook)[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None])
+
+
+def assumption(rule: Rule, codebook: Any, pairs: list[Pair]) -> str | None:
+    """What was taken for a codebook, if the rule needs one."""
+    if bound(rule, pairs[0].vocab, codebook) is rule:
+        return None
+    line = "a codebook with token v at point v on a line"
+    return f"no codebook was given: {line}" if codebook is None else (
+        f"pairs of V tokens use the first V codes of the codebook; beyond its {len(codebook)} codes, {line}"
+    )  # fmt: skip
+
+
+def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tuple[list[Known], str]:
+    """Every stack with its figures, in Fractions if the rule can, and "exact" or "float64: why".
+
+    The verdicts are checked in both kinds of numbers, Fractions first: their values read better in an error.
+    """
+    bounds = {vocab: bound(rule, vocab, codebook) for vocab in {some.vocab for some in pairs}}
+    floats = [(bounds[some.pairs[0].vocab], some) for some in stacks(pairs, np.float64)]
+    exactness, known = "exact", list[Known]()
+    try:
+        for done, some in enumerate(stacks(pairs)):
+            say("pairs", done, len(floats))
+            chosen = bounds[some.pairs[0].vocab]
+            known.append(Known(chosen, some, measure(chosen, some, exact_verdict(chosen, some).accept)))
+    except NotExact as reason:
+        exactness = f"float64: {reason}"
+    verdicts = [float_verdict(*case) for case in floats]
+    if exactness != "exact":
+        known = [Known(*c, measure(*c, verdict.accept)) for c, verdict in zip(floats, verdicts, strict=True)]
+    return known, exactness
+
+
+def real_laws(rule: Rule, met: met_file.Met, codebook: Any, say: Progress) -> MetLaws:
+    """The rule on the laws of a file; without a codebook it is not judged where making one up says nothing."""
+    count, vocab = met.draft.shape
+    if codebook is None and getattr(rule, "neighbours", ()) is None and vocab > LINE_LIMIT:
+        why = f"all {count:,} laws not judged: {rule!r} needs the codebook of these {vocab:,} tokens"
+        return MetLaws(met.name, count, vocab, 0, {}, {}, None, why)
+    if codebook is not None and len(codebook) != vocab and getattr(rule, "neighbours", ()) is None:
+        raise SpecsimError(f"{met.name}: laws over {vocab} tokens, but the codebook has {len(codebook)}; give theirs")
+    return met_laws.judge(bound(rule, vocab, codebook), met, lambda done, of: say("real laws", done, of))
+
+
+def conclude(
+    rule: Rule, known: list[Known], exactness: str, rows: tuple[ParityRow, ...], laws: MetLaws | None, taken: str | None
+) -> CheckResult:
+    """The record, from everything that was computed."""
+    seen = list(each([(case.stack, case.figures) for case in known]))
+    slack = slack_of(known[0].figures.tv)
+    tv, line, off = worst(seen, "tv", slack), worst(seen, "distance", slack), worst(seen, "off", 0)
+    lossless = tv.smallest is None and off.smallest is None and (laws is None or laws.lossless)
+    return CheckResult(
+        rule=repr(rule),
+        exactness=exactness,
+        validity=f"valid: {len(seen)} verdicts in {'Fractions and ' * (exactness == 'exact')}float64",
+        verdict="lossless" if lossless else "biased",
+        on_line=line.smallest is None and (laws is None or laws.on_line),
+        tv=tv,
+        line=line,
+        off_support=off,
+        max_ratio=plain(max(some.row.ratio for some in seen)),
+        pairs=len(seen) // SLOTS,
+        slots=SLOTS,
+        edges=tuple(edges(seen, slack)),
+        parity=rows,
+        laws=laws,
+        assumption=taken,
+    )
+
+
+def edges(seen: list[Seen], slack: Any) -> Iterator[Edge]:
+    """One row for every group that has pairs."""
+    for group in GROUPS:
+        some = [one for one in seen if one.pair.group == group]
+        if some:
+            rows = [one.row for one in some]
+            strict = [sum(map(min, one.pair.target, one.pair.draft)) for one in some]
+            yield Edge(
+                group,
+                len(some) // SLOTS,
+                plain(max(row.tv for row in rows)),
+                all(row.distance <= slack for row in rows),
+                plain(max(row.off for row in rows)),
+                float(np.mean([float(1 - row.reject) for row in rows])),
+                float(np.mean([float(value) for value in strict])),
+            )
+
+
+def meets(result: CheckResult, expect: str) -> bool:
+    """Whether the rule is what was expected; a backend that computes another rule meets no expectation."""
+    if expect not in EXPECTATIONS:
+        raise SpecsimError(f"unknown expectation {expect!r}; known: {', '.join(EXPECTATIONS)}")
+    return result.agrees and (result.on_line if expect == "on-line" else result.verdict == expect)
+
+
+def as_json(result: CheckResult) -> dict[str, Any]:
+    """The record for a JSON file: exact numbers as {"value": 0.15, "fraction": "3/20"}, float ones with null there."""
+    body = {field.name: jsonable(getattr(result, field.name)) for field in dataclasses.fields(result)}
+    return {"schema": SCHEMA, **body, "dominated": result.dominated, "agrees": result.agrees}
+
+
+def jsonable(value: Any) -> Any:
+    """Records become objects, Fractions keep their text, and what JSON cannot say becomes null."""
+    if dataclasses.is_dataclass(value):
+        body = {field.name: jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {**body, "agrees": value.agrees} if isinstance(value, ParityRow) else body
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: jsonable(item) for key, item in value.items()}
+    if isinstance(value, Fraction):
+        return {"value": float(value), "fraction": str(value)}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,35 @@
+"""The file `specsim new-rule` writes: a rule of one's own that passes every check as it stands."""
+
+from __future__ import annotations
+
+import keyword
+
+from specsim.errors import SpecsimError
+
+TEMPLATE = '''\
+"""My acceptance rule.  Check it:  specsim check {path}:{name}"""
+
+from dataclasses import dataclass
+
+from specsim import Verdict, optimal_residual
+from specsim.arrays import number
+from specsim.verification import capped_ratio
+
+
+@dataclass(frozen=True)
+class {name}:
+    """b = min(1, gamma p/q), G = norm[p - q b]+.  Biased for gamma > 1."""
+
+    gamma: float = 1.2
+
+    def __call__(self, draft, target, position):  # laws q, p [..., V]; position: 0-based slot in the block
+        accept = capped_ratio(number(self.gamma, target) * target, draft)  # b(v), in [0, 1]
+        return Verdict(accept, optimal_residual(draft, target, accept))  # G, a law
+'''
+
+
+def skeleton(name: str, path: str) -> str:
+    """The text of a new rule file."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise SpecsimError(f"new-rule: {name!r} is not a Python class name; try MyRule")
+    return TEMPLATE.format(name=name, path=path)
