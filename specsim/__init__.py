@@ -8,6 +8,7 @@ from specsim.errors import SpecsimError
 from specsim.laws import Law
 from specsim.rules import RULES, Additive, Annealed, ContentAware, Lantern, LanternOptimal, Lenient, Strict
 from specsim.rules.lantern import bind_codebook
+from specsim.sampling import Samples, sample
 from specsim.tables import Table, random_table, table
 from specsim.verification import Block, Verdict, optimal_residual, output_law
 
@@ -28,6 +29,7 @@ __all__ = [
     "Law",
     "Lenient",
     "Race",
+    "Samples",
     "SpecsimError",
     "Strict",
     "Table",
@@ -38,5 +40,6 @@ __all__ = [
     "optimal_residual",
     "output_law",
     "random_table",
+    "sample",
     "table",
 ]

@@ -131,16 +131,15 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a rule: valid? lossless or biased, by how much? on the Pareto line? off-support? the same on torch?"""
-    from specsim.checking.result import as_json as to_json
-    from specsim.checking.result import check as run_check
-    from specsim.checking.result import expectation, meets
+    from specsim.checking import result as checking
     from specsim.checking.show import render
 
-    wanted = expectation(expect)
+    if expect not in (None, *checking.EXPECTATIONS):
+        raise SpecsimError(f"--expect {expect}: must be one of {', '.join(checking.EXPECTATIONS)}")
     with progress_bar("checking") as update:
-        result = run_check(rule_of(rule), backends(), laws, progress=update)
-    emit(to_json(result), render(result), as_json)
-    raise typer.Exit(HOLDS if wanted is None or meets(result, wanted) else FAILS)
+        found = checking.check(rule_of(rule), backends(), laws, progress=lambda _, done, of: update(done, of))
+    emit(checking.as_json(found), render(found), as_json)
+    raise typer.Exit(HOLDS if expect is None or checking.meets(found, expect) else FAILS)
 
 
 def backends() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, number
-from specsim.decoding import Decoder, empty_rows
+from specsim.decoding import Decoder, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.exact import ROW_OVERHEAD, Exact
 from specsim.interpreters.merging import merge
@@ -19,6 +20,12 @@ from specsim.tasks import make_task
 
 BUDGET = 4 * 2**30
 """Bytes an enumeration may take by default: a fork beyond it is refused before it is made."""
+SURELY_SMALL = 3000
+"""Sequences up to which an enumeration is run without an estimate; the budget holds all the same."""
+PROBE_BYTES = 2**22
+"""An estimate tries longer and longer sequences until one fork takes this much, which costs well under a second."""
+ESTIMATE_SLACK = 4
+"""How far an estimate must lie above the budget to refuse at once: extrapolation errs by less than this factor."""
 
 
 @dataclass
@@ -62,12 +69,21 @@ def exact(
     progress(calls, rows) is called after each step.  SpecsimError for what does not fit or does not go together.
     """
     task = make_task(decoder, target, draft, rule, length, eos)
-    length = task.length
-    refuse_if_hopeless(target.vocab, length, budget)
-    advice = f"shorten --length {length}, or shrink the window or lookahead of {decoder!r}"
-    choose = Exact(target.laws, length, budget, advice)
+    refuse_hopeless(target.vocab, task.length, budget)
+    if target.vocab**task.length > SURELY_SMALL:
+        refuse_too_large(decoder, task, target, draft, budget)
+    law, _ = enumerate_law(decoder, task, target, budget, progress)
+    return law
+
+
+def enumerate_law(
+    decoder: Decoder, task: Task, target: Table, budget: float, progress: Callable[[int, int], None] | None = None
+) -> tuple[Law, int]:
+    """The enumeration itself -> law, and the most bytes that one fork took."""
+    advice = f"shorten --length {task.length}, or shrink the window or lookahead of {decoder!r}"
+    choose = Exact(target.laws, task.length, budget, advice)
     state = decoder.start(task, empty_rows(1, task), choose)
-    tally = Tally(np.zeros(target.vocab**length, dtype=target.laws.dtype) + number(0, target.laws))
+    tally = Tally(np.zeros(target.vocab**task.length, dtype=target.laws.dtype) + number(0, target.laws))
     calls = 0
     while len(choose.weight):
         state = merged(state, choose)
@@ -77,19 +93,45 @@ def exact(
         state = retire(state, choose, tally, calls, target.vocab)
         if progress is not None:
             progress(calls, len(choose.weight))
-    return as_law(tally, target, length, eos)
+    return as_law(tally, target, task.length, task.eos), choose.peak
 
 
-def refuse_if_hopeless(vocab: int, length: int, budget: int) -> None:
+def refuse_hopeless(vocab: int, length: int, budget: int) -> None:
     """Every sequence is a row at some time, so vocab ** length rows are the least that is needed."""
     row = 8 * length + ROW_OVERHEAD
     if vocab**length * row > budget:
         fits = max((n for n in range(1, length) if vocab**n * row <= budget), default=0)
         raise SpecsimError(
-            f"exact law: vocab {vocab} and length {length} have {float(vocab) ** length:.3g} sequences, at least "
-            f"{vocab**length * row / 2**30:.3g} GiB, above the budget of {budget / 2**30:.1f} GiB; "
-            f"length {fits} would fit"
+            f"exact law: vocab {vocab} and length {length} have {vocab**length:.3g} sequences, at least "
+            f"{vocab**length * row / 2**30:.3g} GiB, above the budget of {budget / 2**30:.3g} GiB; {fitting(fits)}"
         )
+
+
+def refuse_too_large(decoder: Decoder, task: Task, target: Table, draft: Table | None, budget: int) -> None:
+    """Estimate the memory from short sequences, enumerated in float64, and refuse what would not fit.
+
+    Each token more costs about the same factor more; the factor is that of the last two lengths tried.
+    """
+    floats = task._replace(
+        target=target.floats(), draft=None if draft is None else draft.floats(), fresh=target.floats().uniform
+    )
+    peaks = [1.0]
+    while len(peaks) <= task.length and peaks[-1] < PROBE_BYTES:
+        law = enumerate_law(decoder, floats._replace(length=len(peaks)), target.floats(), math.inf)
+        peaks.append(float(law[1]))
+    growth = max(1.0, peaks[-1] / peaks[-2])
+    need = [*peaks, *(peaks[-1] * growth**n for n in range(1, task.length - len(peaks) + 2))]
+    if need[task.length] > budget * ESTIMATE_SLACK:
+        fits = max((n for n in range(1, task.length) if need[n] <= budget), default=0)
+        raise SpecsimError(
+            f"exact law: {decoder!r} at vocab {target.vocab} and length {task.length} needs about "
+            f"{need[task.length] / 2**30:.3g} GiB, above the budget of {budget / 2**30:.3g} GiB; {fitting(fits)}"
+        )
+
+
+def fitting(length: int) -> str:
+    """What would fit, in words."""
+    return f"length {length} would fit" if length else "no length would fit: shrink the window or the lookahead"
 
 
 def merged(state: Any, choose: Exact) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,16 +49,22 @@ def read_laws(path: str | Path) -> Met:
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     """The named arrays of an npz file."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as data:
-            if not isinstance(data, np.lib.npyio.NpzFile):
-                raise ValueError("it holds one array, not an npz archive")
-            missing = [key for key in KEYS if key not in data.files]
-            if missing:
-                raise ValueError(f"no array {', '.join(missing)}; it must hold {', '.join(KEYS)}")
-            return {key: data[key] for key in KEYS}
+        with open(path, "rb") as file:
+            return pick_arrays(np.load(file, allow_pickle=False))
     except (OSError, ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or "it ends too early"
         raise SpecsimError(f"cannot read laws from {path}: {reason}") from error
+
+
+def pick_arrays(data: Any) -> dict[str, np.ndarray]:
+    """What is needed of a loaded file; ValueError for what is missing."""
+    if not isinstance(data, np.lib.npyio.NpzFile):
+        raise ValueError("it holds one array, not an npz archive")
+    with data:
+        missing = [key for key in KEYS if key not in data.files]
+        if missing:
+            raise ValueError(f"no array {', '.join(missing)}; it must hold {', '.join(KEYS)}")
+        return {key: data[key] for key in KEYS}
 
 
 def check_laws(path: str | Path, key: str, values: np.ndarray) -> None:

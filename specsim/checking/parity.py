@@ -84,7 +84,8 @@ def compare(known: list[Known], name: str, convert: Callable[[np.ndarray], Array
             told = str(error) if isinstance(error, SpecsimError) else failure(case.rule, error)
             return ParityRow(name, numbers, None, TOLERANCE[numbers], 0.0, 0, told)
         gaps, at_edge = gap(case, answer, TOLERANCE[numbers])
-        worst, leak = max(worst, gaps), max(leak, leaked(case, answer))
+        # np.maximum keeps a NaN, which max() loses.
+        worst, leak = float(np.maximum(worst, gaps)), float(np.maximum(leak, leaked(case, answer)))
         edges, notes = edges + at_edge, notes + [note] * (note not in notes)
     usable = bool(np.isfinite(worst) and np.isfinite(leak))
     note = "; ".join(note for note in notes if note) if usable else "a verdict is not a number"

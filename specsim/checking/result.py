@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from specsim.checking import met_file, met_laws
+from specsim.checking import met_laws
+from specsim.checking.codebooks import assumption, bound, unfit, usable
+from specsim.checking.met_file import Met, read_laws
 from specsim.checking.met_laws import MetLaws
 from specsim.checking.onetoken import Seen, Worst, each, measure, plain, slack_of, worst
 from specsim.checking.pairs import GROUPS, SLOTS, Pair, all_pairs, stacks
 from specsim.checking.parity import Backends, Known, ParityRow, parity
 from specsim.checking.validity import NotExact, exact_verdict, float_verdict
 from specsim.errors import SpecsimError
-from specsim.rules.lantern import bind_codebook
 from specsim.verification import Rule
 
 SCHEMA = "specsim.check/1"
+DERIVED = {ParityRow: ("agrees",), MetLaws: ("lossless", "on_line")}
+"""Properties that a reader of the JSON would otherwise have to work out."""
 EXPECTATIONS = ("lossless", "on-line", "biased")
-LINE_LIMIT = 2048
-"""Largest vocabulary for which a codebook is made up: it takes V x V numbers, and says little of a real model."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -90,39 +91,13 @@ def check(
     backends: name -> converter of a numpy array; codebook: [V, d] for rules that need one; progress(what, done, of).
     """
     say = progress or (lambda what, done, of: None)
-    met = None if laws_file is None else met_file.read_laws(laws_file)
+    met = None if laws_file is None else read_laws(laws_file)
     pairs = usable(rule, all_pairs())
     known, exactness = measured(rule, pairs, codebook, say)
     rows = parity(known, backends)
     say("parity", 1, 1)
     laws = None if met is None else real_laws(rule, met, codebook, say)
-    return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook, pairs))
-
-
-def usable(rule: Rule, pairs: list[Pair]) -> list[Pair]:
-    """The pairs a rule can be put to: one whose neighbours are bound already fits a single vocabulary."""
-    neighbours = getattr(rule, "neighbours", None)
-    fitting = [some for some in pairs if neighbours is None or some.vocab == len(neighbours)]
-    if not fitting:
-        raise SpecsimError(f"{rule!r} is bound to {len(neighbours or ())} codes and no pair has as many tokens; leave "
-                           "neighbours out and give a codebook")  # fmt: skip
-    return fitting
-
-
-def bound(rule: Rule, vocab: int, codebook: Any) -> Rule:
-    """The rule for `vocab` tokens: with the first codes of the codebook, or with codes on a line."""
-    enough = codebook is not None and len(codebook) >= vocab
-    return bind_codebook(rule, np.asarray(codebook)[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None])
-
-
-def assumption(rule: Rule, codebook: Any, pairs: list[Pair]) -> str | None:
-    """What was taken for a codebook, if the rule needs one."""
-    if bound(rule, pairs[0].vocab, codebook) is rule:
-        return None
-    line = "a codebook with token v at point v on a line"
-    return f"no codebook was given: {line}" if codebook is None else (
-        f"pairs of V tokens use the first V codes of the codebook; beyond its {len(codebook)} codes, {line}"
-    )  # fmt: skip
+    return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook))
 
 
 def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tuple[list[Known], str]:
@@ -146,14 +121,12 @@ def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tup
     return known, exactness
 
 
-def real_laws(rule: Rule, met: met_file.Met, codebook: Any, say: Progress) -> MetLaws:
+def real_laws(rule: Rule, met: Met, codebook: Any, say: Progress) -> MetLaws:
     """The rule on the laws of a file; without a codebook it is not judged where making one up says nothing."""
     count, vocab = met.draft.shape
-    if codebook is None and getattr(rule, "neighbours", ()) is None and vocab > LINE_LIMIT:
-        why = f"all {count:,} laws not judged: {rule!r} needs the codebook of these {vocab:,} tokens"
-        return MetLaws(met.name, count, vocab, 0, {}, {}, None, why)
-    if codebook is not None and len(codebook) != vocab and getattr(rule, "neighbours", ()) is None:
-        raise SpecsimError(f"{met.name}: laws over {vocab} tokens, but the codebook has {len(codebook)}; give theirs")
+    why = unfit(rule, vocab, codebook)
+    if why:
+        return MetLaws(met.name, count, vocab, 0, {}, {}, None, f"all {count:,} laws not judged: {why}")
     return met_laws.judge(bound(rule, vocab, codebook), met, lambda done, of: say("real laws", done, of))
 
 
@@ -218,8 +191,8 @@ def as_json(result: CheckResult) -> dict[str, Any]:
 def jsonable(value: Any) -> Any:
     """Records become objects, Fractions keep their text, and what JSON cannot say becomes null."""
     if dataclasses.is_dataclass(value):
-        body = {field.name: jsonable(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return {**body, "agrees": value.agrees} if isinstance(value, ParityRow) else body
+        names = (*(field.name for field in dataclasses.fields(value)), *DERIVED.get(type(value), ()))
+        return {name: jsonable(getattr(value, name)) for name in names}
     if isinstance(value, (list, tuple)):
         return [jsonable(item) for item in value]
     if isinstance(value, dict):

@@ -84,7 +84,8 @@ def exact_verdict(rule: Rule, stack: Stack) -> Verdict:
     for name, array in zip(Verdict._fields, verdict, strict=True):
         kinds = {type(x).__name__ for x in array.reshape(-1).tolist()} if is_exact(array) else {str(array.dtype)}
         if kinds != {"Fraction"}:
-            raise NotExact(f"on Fractions its {name} holds {', '.join(sorted(kinds - {'Fraction'}))}")
+            advice = " (write constants as specsim.arrays.number(1, target))" if kinds == {"Fraction", "int"} else ""
+            raise NotExact(f"on Fractions its {name} holds {', '.join(sorted(kinds - {'Fraction'}))}{advice}")
     require_valid(rule, verdict, stack.draft, lambda index: place(stack, index), 0)
     return verdict
 
@@ -104,7 +105,7 @@ def float_verdict(rule: Rule, stack: Stack) -> Verdict:
 def require_one_rule(rule: Rule, verdict: Verdict, stack: Stack) -> None:
     """A rule with both forms is one rule: decoders use `at`, and its whole-law verdict must be the same."""
     with np.errstate(all="ignore"):
-        whole = guarded(rule, rule, stack.draft, stack.target, stack.position)
+        whole = shaped(rule, guarded(rule, rule, stack.draft, stack.target, stack.position), stack.draft, False)
     refused = stack.draft * (1 - verdict.accept) > 0
     gap = np.where(refused, abs(whole.residual[..., None, :] - verdict.residual).max(axis=-1), 0)
     far = np.argwhere(~(np.maximum(gap, abs(whole.accept - verdict.accept)) <= ALONE_SLACK))
@@ -120,17 +121,18 @@ def place(stack: Stack, index: tuple[int, ...]) -> str:
     return f"{stack.pairs[index[0]]}, slot {index[1]}"
 
 
-def shaped(rule: Rule, answer: Any, draft: Array) -> Verdict:
-    """The answer as a verdict of the right shapes."""
+def shaped(rule: Rule, answer: Any, draft: Array, by_token: bool | None = None) -> Verdict:
+    """The answer as a verdict of the right shapes; by_token: a law for each token, by default if the rule has `at`."""
+    by_token = hasattr(rule, "at") if by_token is None else by_token
     if not (hasattr(answer, "accept") and hasattr(answer, "residual")):
         raise SpecsimError(f"{rule!r} returned {type(answer).__name__}, not a Verdict(accept, residual)")
     shape = tuple(draft.shape)
-    wanted = {"accept": shape, "residual": (*shape, shape[-1]) if hasattr(rule, "at") else shape}
+    wanted = {"accept": shape, "residual": (*shape, shape[-1]) if by_token else shape}
     for name, need in wanted.items():
         value = getattr(answer, name)
         got = tuple(value.shape) if hasattr(value, "shape") else f"none, it is a {type(value).__name__}"
         if got != need:
-            form = "one for every token put to `at`" if hasattr(rule, "at") else "the shape of the laws"
+            form = "one for every token put to `at`" if by_token else "the shape of the laws"
             raise SpecsimError(f"{rule!r}: shape of {name} is {got}, must be {need}, {form}")
     return Verdict(answer.accept, answer.residual)
 
@@ -143,10 +145,10 @@ def faults(verdict: Verdict, draft: Array, slack: float) -> Iterator[tuple[Array
         refused = refused.sum(axis=-1)
     if not is_exact(accept):
         yield ~np.isfinite(accept), accept, "accept is {}, not a number; mind q = 0 and 0/0"
-        yield ~np.isfinite(residual), residual, "residual is {}, not a number; mind an empty residual (use p there)"
+        yield (~np.isfinite(residual), residual, "residual is {}, not a number; mind an empty residual (use p there)")
     yield accept < 0, accept, "accept is {}, below 0; clip it"
     yield accept > 1, accept, "accept is {}, above 1; cap it"
-    yield (refused > 0)[..., None] & (residual < 0), residual, "residual is {}, below 0; take its positive part"
+    yield ((refused > 0)[..., None] & (residual < 0), residual, "residual is {}, below 0; take its positive part")
     total = residual.sum(axis=-1)
     yield (refused > 0) & (abs(total - 1) > slack), total, "residual sums to {}, not to 1; normalise it"
 
@@ -158,6 +160,7 @@ def require_valid(rule: Rule, verdict: Verdict, draft: Array, name: Callable[[An
         if len(bad):
             index = tuple(int(i) for i in bad[0])
             token = f" at token {index[-1]}" if values.ndim >= draft.ndim else ""
+            token += f" after refusing token {index[-2]}" if values.ndim > draft.ndim else ""
             value = str(values[index])
             fault, _, advice = what.format(value if len(value) < 40 else float(values[index])).partition("; ")
             raise SpecsimError(f"{rule!r}: {fault}{token}; {name(index)}; {advice}")
@@ -187,4 +190,4 @@ def apart(alone: Verdict, batched: Verdict) -> float:
     pairs = [(np.asarray(a, np.float64), b[None]) for a, b in zip(alone, batched, strict=True)]
     if any(a.shape != b.shape for a, b in pairs):
         return np.inf
-    return max(float(abs(a - b).max()) for a, b in pairs)
+    return float(np.max([abs(a - b).max() for a, b in pairs]))  # a NaN stays one

@@ -26,8 +26,9 @@ class Exact:
     noise (see `noise_regions`).  budget: bytes that one fork may take; advice: what to do when it does not fit.
     """
 
-    def __init__(self, like: Array, length: int, budget: int, advice: str = "use a smaller case"):
+    def __init__(self, like: Array, length: int, budget: float, advice: str = "use a smaller case"):
         self.regions, self.length, self.budget, self.advice = Regions(like.shape[-1]), length, budget, advice
+        self.peak = 0
         self.one = 0 * like.reshape(-1)[0] + 1
         self.restart(np.array([self.one], dtype=like.dtype), np.full((1, length), WHOLE))
 
@@ -56,6 +57,7 @@ class Exact:
     def refuse_beyond(self, rows: int, live: tuple) -> None:
         """Refuse a fork to so many rows if it would not fit the budget."""
         row = ROW_OVERHEAD + 4 * self.length + COPIES * 8 * sum(math.prod(a.shape[1:]) for a in live)
+        self.peak = max(self.peak, rows * row)
         if rows * row > self.budget:
             raise SpecsimError(
                 f"exact law: this needs {rows:,} rows at once ({rows * row / 2**30:.1f} GiB), more than the budget "

@@ -1,0 +1,57 @@
+"""Remembering keys and values between calls. The laws stay those of the plain model; only the time changes.
+
+Nobody tells the cache what a decoder kept or threw away: it compares the tokens with those it has seen, row
+by row, and recomputes from the first difference. A window that moved on costs exactly `count` slots,
+because the slots before its start are known and those from its start on are asked for anyway.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gpu_eval.network import ImageModel, fit, require_rows, require_width
+
+
+class Cached:
+    """Same call and attributes as the model it wraps. Holds state: one for each run and each thread."""
+
+    def __init__(self, model: ImageModel) -> None:
+        self.model = model
+        self.vocab, self.length = model.vocab, model.length
+        self.codebook, self.uniform = model.codebook, model.uniform
+        self.forget()
+
+    def forget(self) -> None:
+        """Know nothing, as when new."""
+        labels = self.model.labels
+        self.memory = self.model.memory()
+        self.seen = labels.new_zeros(len(labels), self.length - 1)  # token of slot t at index t - 1
+        self.known = torch.zeros_like(labels)  # slots 0 .. known - 1 of the memory belong to the seen tokens
+
+    def __call__(self, tokens: Tensor, start: Tensor, count: int) -> Tensor:
+        """laws [B, count, V]. Waits for the device once, for the number of slots to compute (a shape)."""
+        require_rows(self.model.labels, tokens, start)
+        given, tokens = tokens, fit(tokens, self.length - 1)
+        end, valid = start + count, self.valid(tokens)
+        depth, last = torch.stack([end - torch.minimum(valid, start), end]).amax(1).tolist()
+        require_width(given, min(last, self.length))
+        slots = self.slots(end, depth)
+        # While the new keys are written only what lies before is known, so an error leaves nothing stale.
+        self.seen, self.known = tokens, torch.minimum(valid, slots[:, 0])
+        logits = self.model.logits(tokens, slots, self.memory)
+        self.known = torch.maximum(valid, end)
+        return self.model.laws(logits[:, depth - count :], start)
+
+    def valid(self, tokens: Tensor) -> Tensor:
+        """[B]: slots whose keys and values still hold; slot t needs its first t tokens unchanged."""
+        unchanged = (tokens == self.seen).long().cumprod(1).sum(1)
+        return torch.minimum(self.known, unchanged + 1)
+
+    def slots(self, end: Tensor, depth: int) -> Tensor:
+        """[B, depth]: the slots before `end`, in every row as many as the one that needs most.
+
+        A slot that is computed again, or twice at either edge of the sequence, gets the same keys again.
+        """
+        ages = torch.arange(depth, 0, -1, device=end.device)
+        return (end[:, None] - ages).clamp(0, self.length - 1)

@@ -1,0 +1,108 @@
+"""The shipped image model: Fashion-MNIST as 7 x 7 tokens of 512 codes, made by `gpu_eval.train_fashion`.
+
+fashion = load_fashion()
+labels = torch.arange(8)
+target, draft = fashion.target(labels, Processing(guidance=1.5)), fashion.draft(labels)
+images = fashion.decode(tokens)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu_eval import store
+from gpu_eval.cache import Cached
+from gpu_eval.classifier import Classifier, ClassifierConfig
+from gpu_eval.network import ImageModel
+from gpu_eval.processing import Processing
+from gpu_eval.tokenizer import Tokenizer, TokenizerConfig
+from gpu_eval.transformer import Config, Transformer
+from specsim.errors import SpecsimError
+
+WEIGHTS = Path(__file__).parent / "weights" / "fashion"
+NAMES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Real test images: tokens [1000, 49] and labels [1000], and feature statistics of all 10,000."""
+
+    tokens: Tensor
+    labels: Tensor
+    mean: Tensor  # [64] of the classifier's features
+    covariance: Tensor  # [64, 64]
+
+
+@dataclass(frozen=True)
+class Fashion:
+    tokenizer: Tokenizer
+    target_net: Transformer
+    draft_net: Transformer
+    classifier: Classifier
+    reference: Reference
+
+    @property
+    def codebook(self) -> Tensor:
+        return self.tokenizer.codebook
+
+    @property
+    def length(self) -> int:
+        return self.target_net.config.length
+
+    def target(self, labels: Tensor, processing: Processing | None = None, cached: bool = True) -> ImageModel | Cached:
+        """The large model for rows of these classes; `labels` [B] holds 0..9."""
+        return self._model(self.target_net, labels, processing, cached)
+
+    def draft(self, labels: Tensor, processing: Processing | None = None, cached: bool = True) -> ImageModel | Cached:
+        """The small model: one layer, about a sixth of the parameters."""
+        return self._model(self.draft_net, labels, processing, cached)
+
+    def decode(self, tokens: Tensor) -> Tensor:
+        """Images [B, 1, 28, 28] in [0, 1] of tokens [B, 49]."""
+        return self.tokenizer.decode(tokens)
+
+    def _model(self, net: Transformer, labels: Tensor, processing: Processing | None, cached: bool) -> Any:
+        labels = labels.to(net.output.weight.device, torch.int64)
+        model = ImageModel(net, labels, processing or Processing(), self.codebook)
+        return Cached(model) if cached else model
+
+
+def load_fashion(
+    device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32, folder: Path = WEIGHTS
+) -> Fashion:
+    """Read and check the five files. The transformers run in `dtype`, the convolutions always in float32."""
+    tokenizer, _ = _load(Tokenizer, TokenizerConfig, folder, "tokenizer")
+    classifier, _ = _load(Classifier, ClassifierConfig, folder, "classifier")
+    target, target_notes = _load(Transformer, Config, folder, "target")
+    draft, draft_notes = _load(Transformer, Config, folder, "draft")
+    reference, reference_notes = read_reference(folder / "reference.safetensors", tokenizer)
+    print_of = store.fingerprint(tokenizer.codebook)
+    for name, notes in (("target", target_notes), ("draft", draft_notes), ("reference", reference_notes)):
+        if notes.get("tokenizer") != print_of:
+            raise SpecsimError(
+                f"{folder / name}.safetensors was made with tokenizer {notes.get('tokenizer')}, "
+                f"the tokenizer there is {print_of}: train both in one run"
+            )
+    target, draft = target.to(device, dtype), draft.to(device, dtype)
+    return Fashion(tokenizer.to(device), target, draft, classifier.to(device), reference)
+
+
+def _load(module_type: type, config_type: type, folder: Path, name: str) -> tuple[Any, dict[str, Any]]:
+    return store.load_module(module_type, config_type, folder / f"{name}.safetensors", f"fashion.{name}")
+
+
+def read_reference(path: Path, tokenizer: Tokenizer) -> tuple[Reference, dict[str, Any]]:
+    tensors, notes = store.read(path, "fashion.reference")
+    rows, width = len(tensors.get("labels", ())), len(tensors.get("mean", ()))
+    length = tokenizer.config.grid**2
+    wanted = {"tokens": (rows, length), "labels": (rows,), "mean": (width,), "covariance": (width, width)}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if found != wanted:
+        raise SpecsimError(f"{path} holds {found}, need {wanted}: a file of another configuration")
+    whole = (tensors["tokens"].long(), tensors["labels"].long(), tensors["mean"], tensors["covariance"])
+    return Reference(*whole), notes

@@ -1,0 +1,92 @@
+"""The work behind `specsim report`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from gpu_eval.fashion import load_fashion
+from gpu_eval.provenance import provenance
+from gpu_eval.report import pages, plots
+from gpu_eval.report.rows import Row, as_json, row, toy_models
+from gpu_eval.report.systems import SYSTEMS
+from gpu_eval.run import best_device
+from specsim.errors import require
+from specsim.files import ready_directory, write_bytes, write_text
+
+SCHEMA = "specsim.report/1"
+PICTURES: dict[str, tuple[str, Callable[[list[Row]], bytes]]] = {
+    "Images from the same seed": ("images.png", plots.contact_sheet),
+    "Tokens per call": ("tokens_per_call.png", plots.tokens_per_call),
+    "Exact bias against exact calls": ("exact.png", plots.exact_map),
+    "Acceptance by slot": ("slots.png", plots.slot_rates),
+}
+
+
+def report_to_directory(
+    out: Path, images: int, seed: int, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Compute every system and write report.html, report.md, report.json and the pictures."""
+    require(images >= 1, "report", "images", images, "at least 1")
+    require(seed >= 0, "report", "seed", seed, "at least 0")
+    ready_directory(out)
+    begin = time.perf_counter()
+    model, models = load_fashion(best_device()), toy_models()
+    rows = []
+    for i, system in enumerate(SYSTEMS):
+        rows.append(row(system, model, models, images, seed))
+        if progress is not None:
+            progress(i + 1, len(SYSTEMS))
+    source = provenance(model.target_net.output.weight.device)
+    content = {
+        "schema": SCHEMA,
+        "images": images,
+        "seed": seed,
+        "seconds": time.perf_counter() - begin,
+        **source,
+        "systems": [as_json(r) for r in rows],
+    }
+    write_pages(out, rows, heading(images, seed, source), content)
+    return content
+
+
+def heading(images: int, seed: int, source: dict[str, Any]) -> str:
+    """What was run where."""
+    versions = source["versions"]
+    return (
+        f"{len(SYSTEMS)} systems, {images} images each, seed {seed}; {source['device_name']}, specsim "
+        f"{versions['specsim']}, torch {versions['torch']}. Command: `specsim report --images {images} --seed {seed}`."
+    )
+
+
+def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) -> None:
+    """All files, each written whole."""
+    drawn = {title: (name, draw(rows)) for title, (name, draw) in PICTURES.items()}
+    for name, data in drawn.values():
+        write_bytes(out / name, data)
+    write_text(out / "report.json", json.dumps(content, indent=1) + "\n")
+    write_text(out / "report.md", pages.markdown(rows, head, {title: name for title, (name, _) in drawn.items()}))
+    write_text(out / "report.html", pages.html(rows, head, {title: data for title, (_, data) in drawn.items()}))
+
+
+def report_view(content: dict[str, Any], out: Path) -> Group:
+    """The table for people, and where the pages are."""
+    grid = Grid(title="exact on a table model; sampled on `fashion`", title_justify="left")
+    for name, side in (("system", "left"), ("verdict", "left"), ("exact TV", "right"), ("calls per image", "right"),
+                       ("tokens per call", "right"), ("s / image", "right")):
+        grid.add_column(name, justify=side)  # type: ignore[arg-type]
+    for system in content["systems"]:
+        small = system["table_model"]
+        tv = "0" if small["tv_exact"] == "0" else f"{small['tv']:.4f}"
+        style = "green" if small["verdict"] == "lossless" else "red"
+        figures = pages.interval(system["nfe_per_image"], 1), pages.interval(system["tokens_per_call"], 2)
+        name = system["system"] + (" (warning)" if system["warning"] else "")
+        grid.add_row(name, Text(small["verdict"], style), tv, *figures, f"{system['seconds_per_image']:.3f}")
+    return Group(grid, Text(f"{content['seconds']:.0f} s. Pages: {out / 'report.html'}, {out / 'report.md'}"))

@@ -1,0 +1,67 @@
+"""The work behind `specsim run`: a plan in, a directory with images.png and result.json out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table as Grid
+from rich.text import Text
+
+from gpu_eval.pictures import grid, png
+from gpu_eval.run import Plan, decode, load, result_json
+from gpu_eval.saved_laws import LawKeeper
+from specsim.errors import SpecsimError
+from specsim.files import ready_directory, write_bytes, write_text
+
+
+def run_to_directory(
+    plan: Plan, out: Path, save_laws: Path | None, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
+    """Decode and write; everything that can be refused is refused before the first image."""
+    ready_directory(out)
+    keeper = law_keeper(plan, save_laws)
+    model = load(plan)
+    done = decode(plan, model, keeper, progress)
+    content = result_json(plan, done, model)
+    if keeper is not None and save_laws is not None:
+        written, met = keeper.save(save_laws)
+        content["saved_laws"] = {"file": str(save_laws), "written": written, "met": met, "sampled": written < met}
+    write_bytes(out / "images.png", png(grid(done.images)))
+    write_text(out / "result.json", json.dumps(content, indent=1) + "\n")
+    return content
+
+
+def law_keeper(plan: Plan, save_laws: Path | None) -> LawKeeper | None:
+    """A keeper where laws are to be saved; only decoders that verify drafts meet any."""
+    if save_laws is None:
+        return None
+    if not plan.decoder.takes_rule:
+        raise SpecsimError(f"save-laws: {plan.decoder!r} verifies nothing by a rule, so it meets no laws to save")
+    ready_directory(save_laws.parent)
+    return LawKeeper(plan.seed)
+
+
+def run_view(content: dict[str, Any], out: Path) -> Grid:
+    """The main figures for people."""
+    setting = content["configuration"]
+    table = Grid(title=Text(f"{setting['decoder']}  {setting['rule'] or 'no rule'}"), show_header=False, title_justify="left")
+    for name in ("nfe_per_image", "tokens_per_call", "accepted_per_call"):
+        table.add_row(name.replace("_", " "), with_interval(content[name], content[f"{name}_interval"]))
+    table.add_row("seconds per image", f"{content['seconds_per_image']:.4f}  on {content['device_name']}, {content['dtype']}")
+    table.add_row("step overhead", f"{content['step_overhead_fraction']:.1%} of model time")
+    table.add_row("intervals", content["interval"])
+    for name in ("images.png", "result.json"):
+        table.add_row(name, str(out / name))
+    if "saved_laws" in content:
+        saved = content["saved_laws"]
+        how = "a uniform sample of the" if saved["sampled"] else "all"
+        table.add_row("laws", f"{saved['file']}: {saved['written']:,} slots, {how} {saved['met']:,} judged")
+    return table
+
+
+def with_interval(value: float, interval: list[float] | None) -> str:
+    """A figure with its interval, where one exists."""
+    return f"{value:.4f}" + (f"  [{interval[0]:.4f}, {interval[1]:.4f}]" if interval is not None else "  (one image)")

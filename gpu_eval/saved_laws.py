@@ -1,0 +1,63 @@
+"""The laws a real model met while it was decoded, as a file that `specsim check --laws` reads."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from specsim.decoding import Round
+from specsim.files import write_bytes
+from specsim.sampling import to_numpy
+from specsim.verification import Drafted
+
+LIMIT = 64 * 2**20
+"""Bytes of laws kept; beyond it a uniform random sample of the judged slots is kept, and said."""
+FIELDS = ("draft", "target", "token", "slot", "block", "row")
+
+
+class LawKeeper:
+    """Collects the judged slots of every block; a uniform sample of them when there are too many.
+
+    Every slot gets a random key and the slots with the lowest keys stay, so at any time what is kept is a uniform
+    sample of all slots met so far.
+    """
+
+    def __init__(self, seed: int, limit: int = LIMIT) -> None:
+        self.rng, self.limit = np.random.default_rng([seed, 2]), limit
+        self.met, self.block, self.first_row = 0, 0, 0
+        self.kept: list[dict[str, np.ndarray]] = []
+
+    def next_batch(self, first_row: int) -> None:
+        """The rows that follow are images first_row, first_row + 1, .."""
+        self.first_row, self.block = first_row, 0
+
+    def __call__(self, drafted: Drafted, counts: Round) -> None:
+        """Keep the slots of this round that were judged."""
+        reached = to_numpy(counts.reached)
+        row, slot = np.nonzero(np.arange(drafted.tokens.shape[1]) < reached[:, None])
+        laws = {"draft": to_numpy(drafted.draft)[row, slot], "target": to_numpy(drafted.target)[row, slot]}
+        names = {"token": to_numpy(drafted.tokens)[row, slot], "slot": slot, "row": row + self.first_row}
+        entry = {**laws, **names, "block": np.full(len(row), self.block), "key": self.rng.random(len(row))}
+        self.kept.append(entry)
+        self.met, self.block = self.met + len(row), self.block + 1
+        if sum(e["draft"].nbytes + e["target"].nbytes for e in self.kept) > 2 * self.limit:
+            self.kept = [self.thinned()]
+
+    def thinned(self) -> dict[str, np.ndarray]:
+        """Everything kept so far as one set of arrays, cut to the limit."""
+        whole = {name: np.concatenate([e[name] for e in self.kept]) for name in (*FIELDS, "key")}
+        most = max(1, self.limit // max(1, whole["draft"][:1].nbytes + whole["target"][:1].nbytes))
+        if len(whole["key"]) <= most:
+            return whole
+        lowest = np.sort(np.argpartition(whole["key"], most)[:most])
+        return {name: values[lowest] for name, values in whole.items()}
+
+    def save(self, path: str | Path) -> tuple[int, int]:
+        """Write the file -> (slots written, slots met)."""
+        whole = self.thinned()
+        buffer = io.BytesIO()
+        np.savez(buffer, **{name: whole[name] for name in FIELDS}, met=np.array(self.met))  # type: ignore[arg-type]
+        write_bytes(path, buffer.getvalue())
+        return len(whole["key"]), self.met
