@@ -14,11 +14,7 @@ import torch
 
 def provenance(device: torch.device) -> dict[str, Any]:
     """Device name and versions; commit is None outside a git checkout, and ends in "+" where files differ from it."""
-    name = (
-        torch.cuda.get_device_name(device)
-        if device.type == "cuda"
-        else f"CPU, {torch.get_num_threads()} threads"
-    )
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
     return {
         "device": device.type,
         "device_name": name,
@@ -41,9 +37,7 @@ def commit(folder: Path) -> str | None:
 def git(folder: Path, *words: str) -> str | None:
     """What a git command prints, None where it fails."""
     try:
-        done = subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True
-        )
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

@@ -1,7 +1,7 @@
 """Race decoding must equal plain decoding with the same noise, token for token; only a measured tie excuses a mismatch.
 
-A window forward and a single-token forward compute the same law with other rounding.  Where the two runs first differ, the
-gap between the two best of log p - log E decides: below twice the measured difference of log p between the two
+A window forward and a single-token forward compute the same law with other rounding.  Where the two runs first differ,
+the gap between the two best of log p - log E decides: below twice the measured difference of log p between the two
 forwards at that position it is a tie, else it is a fault.  What follows a tie has another prefix and is not compared.
 """
 
@@ -36,7 +36,7 @@ class Agreement:
 
 
 class Witnessed:
-    """A model that remembers, for every row and position, the law of the last call that covered it: the one that decided."""
+    """A model that remembers, for every row and position, the law of the last call that covered it: it decided."""
 
     def __init__(self, model: Any, rows: int) -> None:
         self.model = model

@@ -47,10 +47,14 @@ def law_keeper(plan: Plan, save_laws: Path | None) -> LawKeeper | None:
 def run_view(content: dict[str, Any], out: Path) -> Grid:
     """The main figures for people."""
     setting = content["configuration"]
-    table = Grid(title=Text(f"{setting['decoder']}  {setting['rule'] or 'no rule'}"), show_header=False, title_justify="left")
+    table = Grid(
+        title=Text(f"{setting['decoder']}  {setting['rule'] or 'no rule'}"), show_header=False, title_justify="left"
+    )
     for name in ("nfe_per_image", "tokens_per_call", "accepted_per_call"):
         table.add_row(name.replace("_", " "), with_interval(content[name], content[f"{name}_interval"]))
-    table.add_row("seconds per image", f"{content['seconds_per_image']:.4f}  on {content['device_name']}, {content['dtype']}")
+    table.add_row(
+        "seconds per image", f"{content['seconds_per_image']:.4f}  on {content['device_name']}, {content['dtype']}"
+    )
     table.add_row("step overhead", f"{content['step_overhead_fraction']:.1%} of model time")
     table.add_row("intervals", content["interval"])
     for name in ("images.png", "result.json"):

@@ -3,8 +3,8 @@
 from specsim.couplings import COUPLINGS
 from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
 from specsim.decoding import Task
-from specsim.enumeration import exact
 from specsim.errors import SpecsimError
+from specsim.exact_laws import exact
 from specsim.laws import Law
 from specsim.rules import RULES, Additive, Annealed, ContentAware, Lantern, LanternOptimal, Lenient, Strict
 from specsim.rules.lantern import bind_codebook

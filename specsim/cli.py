@@ -194,10 +194,9 @@ def run(
 ) -> None:
     """Decode images with a real model; write images.png and result.json."""
     with needing("run", "gpu"):
-        from gpu_eval.run_command import run_to_directory, run_view
-
         from gpu_eval.processing import Processing
         from gpu_eval.run import Plan
+        from gpu_eval.run_command import run_to_directory, run_view
 
     processing = Processing(guidance, temperature, top_k, top_p)
     plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing)

@@ -1,8 +1,7 @@
-"""Exact laws: run a decoder under the exact interpreter until every row is finished."""
+"""The enumeration: a decoder run under the exact interpreter until every row is finished."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,21 +10,10 @@ import numpy as np
 
 from specsim.arrays import Array, number
 from specsim.decoding import Decoder, Task, empty_rows
-from specsim.errors import SpecsimError
-from specsim.interpreters.exact import ROW_OVERHEAD, Exact
+from specsim.interpreters.exact import Exact
 from specsim.interpreters.merging import merge
 from specsim.laws import Law
 from specsim.tables import Table
-from specsim.tasks import make_task
-
-BUDGET = 4 * 2**30
-"""Bytes an enumeration may take by default: a fork beyond it is refused before it is made."""
-SURELY_SMALL = 3000
-"""Sequences up to which an enumeration is run without an estimate; the budget holds all the same."""
-PROBE_BYTES = 2**22
-"""An estimate tries longer and longer sequences until one fork takes this much, which costs well under a second."""
-ESTIMATE_SLACK = 4
-"""How far an estimate must lie above the budget to refuse at once: extrapolation errs by less than this factor."""
 
 
 @dataclass
@@ -53,34 +41,15 @@ class Tally:
             self.call_law[calls] = weight.sum()
 
 
-def exact(
-    decoder: Decoder,
-    target: Table,
-    draft: Table | None = None,
-    rule: Any = None,
-    length: int | None = None,
-    eos: int | None = None,
-    budget: int = BUDGET,
-    progress: Callable[[int, int], None] | None = None,
-) -> Law:
-    """The law of `length` tokens decoded by `decoder`, enumerated: float64 or Fractions as the tables are.
-
-    rule: a token-wise rule (default Strict()); draft: needed by decoders with a draft model.  budget: bytes.
-    progress(calls, rows) is called after each step.  SpecsimError for what does not fit or does not go together.
-    """
-    task = make_task(decoder, target, draft, rule, length, eos)
-    refuse_hopeless(target.vocab, task.length, budget)
-    if target.vocab**task.length > SURELY_SMALL:
-        refuse_too_large(decoder, task, target, draft, budget)
-    law, _ = enumerate_law(decoder, task, target, budget, progress)
-    return law
-
-
 def enumerate_law(
-    decoder: Decoder, task: Task, target: Table, budget: float, progress: Callable[[int, int], None] | None = None
+    decoder: Decoder,
+    task: Task,
+    target: Table,
+    budget: float,
+    advice: Callable[[], str] = str,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Law, int]:
-    """The enumeration itself -> law, and the most bytes that one fork took."""
-    advice = f"shorten --length {task.length}, or shrink the window or lookahead of {decoder!r}"
+    """The enumeration itself -> law, and the most bytes that one fork took.  advice: what to add to a refusal."""
     choose = Exact(target.laws, task.length, budget, advice)
     state = decoder.start(task, empty_rows(1, task), choose)
     tally = Tally(np.zeros(target.vocab**task.length, dtype=target.laws.dtype) + number(0, target.laws))
@@ -94,44 +63,6 @@ def enumerate_law(
         if progress is not None:
             progress(calls, len(choose.weight))
     return as_law(tally, target, task.length, task.eos), choose.peak
-
-
-def refuse_hopeless(vocab: int, length: int, budget: int) -> None:
-    """Every sequence is a row at some time, so vocab ** length rows are the least that is needed."""
-    row = 8 * length + ROW_OVERHEAD
-    if vocab**length * row > budget:
-        fits = max((n for n in range(1, length) if vocab**n * row <= budget), default=0)
-        raise SpecsimError(
-            f"exact law: vocab {vocab} and length {length} have {vocab**length:.3g} sequences, at least "
-            f"{vocab**length * row / 2**30:.3g} GiB, above the budget of {budget / 2**30:.3g} GiB; {fitting(fits)}"
-        )
-
-
-def refuse_too_large(decoder: Decoder, task: Task, target: Table, draft: Table | None, budget: int) -> None:
-    """Estimate the memory from short sequences, enumerated in float64, and refuse what would not fit.
-
-    Each token more costs about the same factor more; the factor is that of the last two lengths tried.
-    """
-    floats = task._replace(
-        target=target.floats(), draft=None if draft is None else draft.floats(), fresh=target.floats().uniform
-    )
-    peaks = [1.0]
-    while len(peaks) <= task.length and peaks[-1] < PROBE_BYTES:
-        law = enumerate_law(decoder, floats._replace(length=len(peaks)), target.floats(), math.inf)
-        peaks.append(float(law[1]))
-    growth = max(1.0, peaks[-1] / peaks[-2])
-    need = [*peaks, *(peaks[-1] * growth**n for n in range(1, task.length - len(peaks) + 2))]
-    if need[task.length] > budget * ESTIMATE_SLACK:
-        fits = max((n for n in range(1, task.length) if need[n] <= budget), default=0)
-        raise SpecsimError(
-            f"exact law: {decoder!r} at vocab {target.vocab} and length {task.length} needs about "
-            f"{need[task.length] / 2**30:.3g} GiB, above the budget of {budget / 2**30:.3g} GiB; {fitting(fits)}"
-        )
-
-
-def fitting(length: int) -> str:
-    """What would fit, in words."""
-    return f"length {length} would fit" if length else "no length would fit: shrink the window or the lookahead"
 
 
 def merged(state: Any, choose: Exact) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from specsim.decoding import Decoder
-from specsim.enumeration import exact as exact_law
 from specsim.errors import SpecsimError
+from specsim.exact_laws import exact as exact_law
 from specsim.law_report import law_json
 from specsim.laws import Law, target_mass
 from specsim.table_files import read_table

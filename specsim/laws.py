@@ -152,4 +152,3 @@ def conditionals(law: Law, other: Law | Table) -> Iterator[list[tuple[Any, Array
             for i in range(len(a))
             if weight[i] > 0
         ]
-

@@ -1,8 +1,8 @@
 """Exact laws of shared continuous noise: what a row knows of the noise of a position is a region of the simplex.
 
 The winner of the race argmin_v E_v / p(v), E_v ~ Exp(1), depends only on E / sum E, which is uniform on the simplex.
-A law p cuts the simplex into convex parts, one per winner, of volume p(v).  So a row starts with the whole simplex, each
-race cuts its region by winner, and the winner's share is the share of the region's volume: no law has to be known
+A law p cuts the simplex into convex parts, one per winner, of volume p(v).  So a row starts with the whole simplex,
+each race cuts its region by winner, and the winner's share is the share of the region's volume: no law has to be known
 before it is raced, and rows that know the same are the same.  Regions are segments (V = 2) or polygons (V = 3).
 """
 

@@ -113,6 +113,40 @@ class Witness:
             self.observe(self.drafted, counts)
 
 
+class Guarded:
+    """A model whose laws are looked at: a NaN or an empty law must not silently become token 0.
+
+    The look stays on the device; `stop_if_bad` reads it once a step, where the loop waits for the device anyway.
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        self.model, self.name, self.start, self.totals = model, name, None, None
+
+    def __call__(self, tokens: Array, start: Array, count: int) -> Array:
+        laws = self.model(tokens, start, count)
+        self.start, self.totals = start, array_namespace(laws).sum(laws, axis=-1)
+        return laws
+
+    def stop_if_bad(self) -> None:
+        """SpecsimError naming row and position of the first law that has no finite positive sum."""
+        if self.totals is None:
+            return
+        totals = to_numpy(self.totals)
+        bad = ~((totals > 0) & np.isfinite(totals))
+        if bad.any():
+            row, offset = np.argwhere(bad)[0]
+            position = int(to_numpy(self.start)[row]) + int(offset)
+            raise SpecsimError(
+                f"{self.name} model: the law of row {row}, position {position} sums to {totals[row, offset]}, not to 1"
+            )
+
+
+def guard(task: Task) -> tuple[Task, list[Guarded]]:
+    """The task with its models under guard."""
+    models = [Guarded(model, name) for model, name in ((task.target, "target"), (task.draft, "draft")) if model]
+    return task._replace(target=models[0], draft=models[1] if len(models) > 1 else None), models
+
+
 def run(
     decoder: Decoder,
     task: Task,
@@ -123,12 +157,14 @@ def run(
 ) -> Samples:
     """Steps until every row is full; one look at the device per target call."""
     witness = None if observe is None else Witness(observe)
-    task = task if witness is None else witness.watch(task)
+    task, models = guard(task if witness is None else witness.watch(task))
     state = decoder.start(task, empty_rows(rows, task), choose)
     rounds: list[tuple[Array, Array, Array]] = []
     starts = [to_numpy(state.length)]
     while (starts[-1] < task.length).any():
         state, counts = decoder.step(state, choose, task)
+        for model in models:
+            model.stop_if_bad()
         rounds.append(tuple(counts))
         if witness is not None:
             witness.report(counts)

@@ -50,8 +50,10 @@ def codebook(vectors: Any, vocab: int) -> list[list[float]] | None:
 def table_json(model: Table) -> dict[str, Any]:
     """A table as the content of a file, entries as fraction texts."""
     exact = model.fractions()
-    levels = [nest([[str(x) for x in law] for law in exact.at_length(n).tolist()], n, model.vocab)
-              for n in range(model.length)]
+    levels = [
+        nest([[str(x) for x in law] for law in exact.at_length(n).tolist()], n, model.vocab)
+        for n in range(model.length)
+    ]
     content: dict[str, Any] = {"vocab": model.vocab, "laws": levels}
     if model.codebook is not None:
         content["codebook"] = [[float(x) for x in vector] for vector in model.codebook]

@@ -79,8 +79,14 @@ def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) 
 def report_view(content: dict[str, Any], out: Path) -> Group:
     """The table for people, and where the pages are."""
     grid = Grid(title="exact on a table model; sampled on `fashion`", title_justify="left")
-    for name, side in (("system", "left"), ("verdict", "left"), ("exact TV", "right"), ("calls per image", "right"),
-                       ("tokens per call", "right"), ("s / image", "right")):
+    for name, side in (
+        ("system", "left"),
+        ("verdict", "left"),
+        ("exact TV", "right"),
+        ("calls per image", "right"),
+        ("tokens per call", "right"),
+        ("s / image", "right"),
+    ):
         grid.add_column(name, justify=side)  # type: ignore[arg-type]
     for system in content["systems"]:
         small = system["table_model"]

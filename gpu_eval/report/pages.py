@@ -11,8 +11,8 @@ from gpu_eval.report.rows import Row
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem;color:#1d2430;background:#fff}
 h1{font-size:1.5rem} h2{font-size:1.15rem;margin-top:2rem} .scroll{overflow-x:auto}
-table{border-collapse:collapse;font-size:.86rem;white-space:nowrap} td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;
-text-align:right} td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}
+table{border-collapse:collapse;font-size:.86rem;white-space:nowrap}
+td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:right} td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}
 td:nth-child(2){white-space:normal;min-width:11rem} img{max-width:100%;height:auto}
 .lossless{color:#1b7f5c;font-weight:600} .biased{color:#b3402a;font-weight:600} .warning{background:#fdf1ee}
 code{background:#f3f4f6;padding:0 .2rem;font-size:.86em;overflow-wrap:anywhere} small{color:#5b6472}
@@ -75,11 +75,16 @@ def findings(rows: list[Row]) -> list[str]:
     """Sentences that the figures of this very report support, flattering or not."""
     said = []
     broken = [row for row in rows if row.system.warning and not row.lossless]
-    said += [f"- **{row.system.name}** is biased: TV {float(row.tv):.4f} = {row.tv}. It {row.system.warning}." for row in broken]
+    said += [
+        f"- **{row.system.name}** is biased: TV {float(row.tv):.4f} = {row.tv}. It {row.system.warning}."
+        for row in broken
+    ]
     plain = next(row for row in rows if row.system.name == "AR")
     slower = [row.system.name for row in rows if row.seconds_per_image > plain.seconds_per_image]
     if slower:
-        said.append(f"- Slower than plain decoding in seconds on this machine, whatever their calls: {', '.join(slower)}.")
+        said.append(
+            f"- Slower than plain decoding in seconds on this machine, whatever their calls: {', '.join(slower)}."
+        )
     biased = [row for row in rows if not row.lossless and not row.system.warning]
     said.append(f"- Exactly biased on the table model: {', '.join(row.system.name for row in biased)}.")
     return said

@@ -7,11 +7,11 @@ import io
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  the backend is chosen first
-import numpy as np  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
 
-from gpu_eval.pictures import grid, png  # noqa: E402
-from gpu_eval.report.rows import Row  # noqa: E402
+from gpu_eval.pictures import grid, png
+from gpu_eval.report.rows import Row
 
 GOOD, BAD = "#1b7f5c", "#b3402a"
 SHOWN = 10

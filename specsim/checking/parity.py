@@ -98,11 +98,10 @@ def on_backend(case: Known, convert: Callable[[np.ndarray], Array], numbers: str
     draft, target = (convert(np.array(law, dtype=numbers)) for law in (case.stack.draft, case.stack.target))
     stack = case.stack._replace(draft=draft, target=target, position=convert(np.array(case.stack.position)))
     accept = shaped(case.rule, ask(case.rule, stack), draft).accept
+    if type(accept) is not type(draft):
+        raise SpecsimError(f"laws in a {type(draft).__name__} give a verdict in a {type(accept).__name__}")
     with np.errstate(all="ignore"):
         out = output_law(case.rule, draft, target, stack.position)
-    foreign = next((array for array in (accept, out) if type(array) is not type(draft)), None)
-    if foreign is not None:
-        raise SpecsimError(f"laws in a {type(draft).__name__} give a verdict in a {type(foreign).__name__}")
     note = "" if out.dtype == draft.dtype else f"{draft.dtype} laws give a verdict in {out.dtype}"
     return Answer(*(to_numpy(array).astype(np.float64) for array in (accept, out))), note
 

@@ -27,7 +27,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         wanted = "a whole number of at least 1"
-        require(isinstance(self.lookahead, int) and self.lookahead >= 1, "Chain", "lookahead", self.lookahead, wanted)
+        require(type(self.lookahead) is int and self.lookahead >= 1, "Chain", "lookahead", self.lookahead, wanted)
 
     def start(self, task: Task, rows: Rows, choose: Any) -> Rows:
         """Nothing to prepare."""
@@ -65,4 +65,3 @@ class Chain:
             )
             drafts = xp.where(arange(self.lookahead, drafts) == i, token[:, None], drafts)
         return (tokens, length, drafts), laws
-

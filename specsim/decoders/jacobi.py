@@ -18,7 +18,7 @@ TAILS = {"uniform": lambda token, fresh: fresh, "onehot": point}
 
 
 class Window(NamedTuple):
-    """tokens, length as in `Rows`; window: [B, W] the drafts that follow; laws: [B, W, V] the laws they were drawn from."""
+    """tokens, length as in `Rows`; window: [B, W] the drafts that follow; laws: [B, W, V] what they were drawn from."""
 
     tokens: Array
     length: Array
@@ -56,7 +56,7 @@ class Jacobi:
 
     def __post_init__(self) -> None:
         wanted = "a whole number of at least 1"
-        require(isinstance(self.window, int) and self.window >= 1, "Jacobi", "window", self.window, wanted)
+        require(type(self.window) is int and self.window >= 1, "Jacobi", "window", self.window, wanted)
         names = f"one of {', '.join(COUPLINGS)}"
         require(self.continuation in COUPLINGS, "Jacobi", "continuation", self.continuation, names)
         require(self.tail in TAILS, "Jacobi", "tail", self.tail, f"one of {', '.join(TAILS)}")
@@ -105,9 +105,9 @@ class Jacobi:
         return drawn, Judged(*live)
 
     def is_tail(self, stop: Array) -> Array:
-        """Ring slots that hold a new tail position, bool [B, W+1], for stop [B, 1]."""
+        """Ring slots that hold a new tail position, bool [B, W+1], for stop [B, 1]; at `stop` itself it does not matter."""
         ring = arange(self.window + 1, stop)
-        return (ring < stop) | ((ring == self.window) & (stop < self.window))
+        return (ring < stop) | (ring == self.window)
 
     def close(self, judged: Judged, drawn: Array, choose: Any, task: Task) -> tuple[Window, Round]:
         """Commit what is final and put the next window together from the ring."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -23,10 +24,10 @@ class Exact:
     """`choose` for exact laws.
 
     weight: [R] probability of each row, float64 or Fractions.  noise: [R, N] id of what a row knows of each position's
-    noise (see `noise_regions`).  budget: bytes that one fork may take; advice: what to do when it does not fit.
+    noise (see `noise_regions`).  budget: bytes that one fork may take; advice: asked what to do when it does not fit.
     """
 
-    def __init__(self, like: Array, length: int, budget: float, advice: str = "use a smaller case"):
+    def __init__(self, like: Array, length: int, budget: float, advice: Callable[[], str] = str):
         self.regions, self.length, self.budget, self.advice = Regions(like.shape[-1]), length, budget, advice
         self.peak = 0
         self.one = 0 * like.reshape(-1)[0] + 1
@@ -60,8 +61,8 @@ class Exact:
         self.peak = max(self.peak, rows * row)
         if rows * row > self.budget:
             raise SpecsimError(
-                f"exact law: this needs {rows:,} rows at once ({rows * row / 2**30:.1f} GiB), more than the budget "
-                f"of {self.budget / 2**30:.1f} GiB; {self.advice}"
+                f"exact law: this needs {rows:,} rows at once ({rows * row / 2**30:.3g} GiB), more than the budget "
+                f"of {self.budget / 2**30:.3g} GiB; {self.advice()}"
             )
 
     def token(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:

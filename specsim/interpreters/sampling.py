@@ -101,4 +101,3 @@ class Sampling:
     def to_device(self, values: np.ndarray) -> Array:
         """A numpy array beside `like`."""
         return array_namespace(self.like).asarray(values, device=device(self.like))
-

@@ -23,11 +23,14 @@ def nearest(codebook: Any, count: int) -> Neighbours:
     codes = np.asarray(codebook, dtype=np.float64)
     if codes.ndim != 2 or not np.isfinite(codes).all():
         raise SpecsimError(f"codebook: shape {codes.shape} or its values are not V finite vectors; give a [V, d] array")
-    square = (codes**2).sum(-1)
-    distance = square[:, None] + square[None, :] - 2 * codes @ codes.T
-    np.fill_diagonal(distance, np.inf)
-    order = np.argsort(distance, axis=-1, kind="stable")[:, : min(count, len(codes) - 1)]
-    return tuple(tuple(row) for row in order.tolist())
+    return tuple(nearest_to(i, codes, count) for i in range(len(codes)))
+
+
+def nearest_to(code: int, codes: np.ndarray, count: int) -> tuple[int, ...]:
+    """One code's nearest others.  Differences themselves are squared: |a|^2 + |b|^2 - 2ab would break ties by rounding."""
+    distance = ((codes - codes[code]) ** 2).sum(-1)
+    distance[code] = np.inf
+    return tuple(np.argsort(distance, kind="stable")[: min(count, len(codes) - 1)].tolist())
 
 
 def bind_codebook(rule: Any, codebook: Any) -> Any:
@@ -86,7 +89,7 @@ class Lantern:
         vocab = target.shape[-1]
         ids = xp.take(table(self.neighbours, vocab, token), xp.reshape(token, (-1,)), axis=0)
         ids = xp.reshape(ids, (*token.shape, ids.shape[-1]))
-        masses = xp.take_along_axis(target, ids[..., : self.k], axis=-1)
+        masses = xp.take_along_axis(target, ids[..., : min(self.k, ids.shape[-1])], axis=-1)
         gain, any_near = borrowed(masses, number(self.delta, target))
         accept = capped_ratio(at(target, token) + gain, at(draft, token))
         near = xp.any(hits(ids, vocab), axis=-2) & any_near[..., None]
@@ -127,5 +130,5 @@ class LanternOptimal:
 def check_fields(rule: Lantern | LanternOptimal) -> None:
     """Both forms have the same ranges."""
     name = type(rule).__name__
-    require(isinstance(rule.k, int) and rule.k >= 1, name, "k", rule.k, "a whole number of at least 1")
+    require(type(rule.k) is int and rule.k >= 1, name, "k", rule.k, "a whole number of at least 1")
     require(rule.delta >= 0, name, "delta", rule.delta, "a number of at least 0")

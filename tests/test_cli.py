@@ -1,0 +1,183 @@
+"""The command line as a user meets it: exit statuses, one clear line for bad input, JSON for machines."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from specsim import cli
+
+TOYS = Path(cli.__file__).parent / "toys"
+TARGET, DRAFT = str(TOYS / "target.json"), str(TOYS / "draft.json")
+
+
+def call(capsys, monkeypatch, *words: str) -> tuple[int, str, str]:
+    """Run `specsim words..` in this process -> (exit status, stdout, stderr)."""
+    monkeypatch.setattr(sys, "argv", ["specsim", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+@pytest.fixture
+def specsim(capsys, monkeypatch):
+    return lambda *words: call(capsys, monkeypatch, *words)
+
+
+def test_rules_and_decoders_are_listed(specsim):
+    from specsim import DECODERS, RULES
+
+    for command, known in (("rules", RULES), ("decoders", DECODERS)):
+        status, out, _ = specsim(command, "--json")
+        assert status == 0
+        assert [row["name"] for row in json.loads(out)[command]] == list(known)
+        status, out, _ = specsim(command)
+        assert status == 0 and all(name in out for name in known)
+
+
+def test_listing_shows_formulas_whole(specsim):
+    """Brackets in a formula are text, not markup."""
+    assert "norm[p - q]+" in specsim("rules")[1]
+
+
+def test_law_of_a_lossless_decoder_is_exactly_zero(specsim):
+    status, out, _ = specsim(
+        "law", "--target", TARGET, "--draft", DRAFT, "--decoder", "Chain(lookahead=2)", "--exact", "--json"
+    )
+    content = json.loads(out)
+    assert status == 0 and content["schema"] == "specsim.law/1"
+    assert content["tv_exact"] == "0" and content["tv"] == 0 and content["mass"] == 1
+    assert len(content["law"]) == len(content["law_exact"]) == 3**4
+    for key in ("expected_calls", "expected_accepted", "acceptance_by_slot"):
+        assert content[key]
+
+
+def test_law_says_a_biased_rule_is_biased(specsim):
+    words = ("law", "--target", TARGET, "--draft", DRAFT, "--decoder", "Chain(2)", "--rule", "Lenient(2.0)", "--exact")
+    exact = json.loads(specsim(*words, "--json")[1])
+    numerator, denominator = map(int, exact["tv_exact"].split("/"))
+    floats = json.loads(specsim(*words[:-1], "--json")[1])
+    assert exact["tv"] == numerator / denominator > 0.01
+    assert abs(floats["tv"] - exact["tv"]) < 1e-12 and "tv_exact" not in floats
+    status, out, _ = specsim(*words)
+    assert status == 0 and exact["tv_exact"] in out
+
+
+def test_infinite_divergence_is_json(specsim, tmp_path):
+    """A rule that emits off support has KL inf, for which JSON has no number."""
+    laws = {"vocab": 2, "laws": [["1", "0"]]}
+    (tmp_path / "t.json").write_text(json.dumps(laws))
+    (tmp_path / "d.json").write_text(json.dumps({"vocab": 2, "laws": [["1/2", "1/2"]]}))
+    (tmp_path / "all.py").write_text(
+        "from specsim import Verdict\nfrom specsim.arrays import number\n"
+        "def Everything():\n    return lambda draft, target, position: Verdict(0 * draft + number(1, draft), target)\n"
+    )
+    out = specsim(
+        "law",
+        "--target",
+        str(tmp_path / "t.json"),
+        "--decoder",
+        "Jacobi(window=1)",
+        "--rule",
+        f"{tmp_path}/all.py:Everything()",
+        "--json",
+    )[1]
+    content = json.loads(out)
+    assert content["kl"] == "inf" and content["tv"] == 0.5
+
+
+BAD = {
+    "unknown decoder": (("--target", TARGET, "--decoder", "Chan"), "Chan"),
+    "unknown field": (("--target", TARGET, "--decoder", "Jacobi(windw=2)"), "windw"),
+    "window below 1": (("--target", TARGET, "--decoder", "Jacobi(window=0)"), "window = 0"),
+    "lookahead below 1": (("--target", TARGET, "--decoder", "Chain(lookahead=-1)"), "lookahead = -1"),
+    "no draft": (("--target", TARGET, "--decoder", "Chain"), "draft"),
+    "rule where none is taken": (("--target", TARGET, "--decoder", "Race", "--rule", "Strict"), "takes no rule"),
+    "missing file": (("--target", "nowhere.json", "--decoder", "Autoregressive"), "nowhere.json"),
+    "too long": (("--target", TARGET, "--decoder", "Autoregressive", "--length", "9"), "9"),
+    "eos out of range": (("--target", TARGET, "--decoder", "Autoregressive", "--eos", "7"), "7"),
+    "does not fit": (("--target", TARGET, "--decoder", "Jacobi(2)", "--memory", "0.0000001"), "would fit"),
+}
+
+
+@pytest.mark.parametrize(("words", "named"), BAD.values(), ids=list(BAD))
+def test_bad_input_is_one_clear_line(specsim, words, named):
+    status, out, err = specsim("law", *words)
+    assert status == 2 and out == ""
+    assert err.startswith("error:") and err.count("\n") == 1 and named in err and "Traceback" not in err
+
+
+LAWS = {
+    "sum": ({"vocab": 2, "laws": [[0.3, 0.71]]}, "1.01"),
+    "negative": ({"vocab": 2, "laws": [[1.5, -0.5]]}, "-0.5"),
+    "shape": ({"vocab": 2, "laws": [[0.5, 0.5], [[0.5, 0.5]]]}, "laws[1]"),
+    "text": ({"vocab": 2, "laws": [["a half", "1/2"]]}, "a half"),
+    "vocab": ({"vocab": 3, "laws": [[0.5, 0.5]]}, "3 numbers"),
+    "no laws": ({"vocab": 2}, "laws"),
+    "zero denominator": ({"vocab": 2, "laws": [["1/0", "1"]]}, "1/0"),
+}
+
+
+@pytest.mark.parametrize(("content", "named"), LAWS.values(), ids=list(LAWS))
+def test_bad_tables_are_named(specsim, tmp_path, content, named):
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(content))
+    status, _, err = specsim("law", "--target", str(path), "--decoder", "Autoregressive")
+    assert status == 2 and str(path) in err and named in err and err.count("\n") == 1
+
+
+def test_decimals_are_read_as_written_and_renormalising_is_said(specsim, tmp_path):
+    path = tmp_path / "table.json"
+    path.write_text('{"vocab": 2, "laws": [[0.1, 0.9], [[0.333333333333, 0.666666666666], [0.5, 0.5]]]}')
+    out = specsim("law", "--target", str(path), "--decoder", "Autoregressive", "--exact", "--json")[1]
+    content = json.loads(out)
+    assert content["renormalised_rows"] == 1 and content["law_exact"][0] == "1/30"
+
+
+def test_one_token_vocabulary_and_long_windows_are_legal(specsim, tmp_path):
+    path = tmp_path / "table.json"
+    path.write_text('{"vocab": 1, "laws": [[1], [[1]]]}')
+    for decoder in ("Autoregressive", "Jacobi(window=7)", "Jacobi(window=1, continuation='gumbel')", "Race(Jacobi(3))"):
+        out = specsim("law", "--target", str(path), "--decoder", decoder, "--exact", "--json")[1]
+        assert json.loads(out)["law_exact"] == ["1"]
+
+
+def test_new_rule_passes_and_is_not_overwritten(specsim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = specsim("new-rule", "MyRule")
+    assert status == 0 and "myrule.py" in out
+    assert specsim("check", "myrule.py:MyRule")[0] == 0
+    assert specsim("check", "myrule.py:MyRule(gamma=1.5)", "--expect", "on-line")[0] == 0
+    assert specsim("check", "myrule.py:MyRule", "--expect", "lossless")[0] == 1
+    before = (tmp_path / "myrule.py").read_text()
+    assert specsim("new-rule", "MyRule")[0] == 2 and (tmp_path / "myrule.py").read_text() == before
+    assert specsim("new-rule", "not a name")[0] == 2
+
+
+@pytest.mark.parametrize(("rule", "expect", "status"), [
+    ("Strict", "lossless", 0), ("Strict", "biased", 1), ("Strict", "on-line", 0), ("Lenient(1.3)", "biased", 0),
+    ("Lenient(1.3)", "lossless", 1), ("Lenient(0.8)", "on-line", 1), ("Strict", "perfect", 2), ("Strickt", "biased", 2),
+])  # fmt: skip
+def test_check_exit_status(specsim, rule, expect, status):
+    assert specsim("check", rule, "--expect", expect)[0] == status
+
+
+def test_check_json(specsim):
+    status, out, _ = specsim("check", "Additive(0.1)", "--json")
+    assert status == 0 and json.loads(out)["schema"].startswith("specsim.check/")
+
+
+def test_usage_errors_exit_2(specsim):
+    assert specsim("law")[0] == 2
+    assert specsim("no-such-command")[0] == 2
+
+
+def test_the_installed_command():
+    """The entry point itself, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "specsim.cli", "rules", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["rules"]
