@@ -49,7 +49,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Decoded:
-    """The images of a plan: tokens [n, N]; images [n, 28, 28]; calls, accepted, lengths [n]; seconds in all, in models."""
+    """A plan's images: tokens [n, N]; images [n, 28, 28]; calls, accepted, lengths [n]; seconds: all, in models."""
 
     tokens: np.ndarray
     images: np.ndarray

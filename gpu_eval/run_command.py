@@ -15,6 +15,7 @@ from gpu_eval.run import Plan, decode, load, result_json
 from gpu_eval.saved_laws import LawKeeper
 from specsim.errors import SpecsimError
 from specsim.files import ready_directory, write_bytes, write_text
+from specsim.sampling import to_numpy
 
 
 def run_to_directory(
@@ -27,7 +28,7 @@ def run_to_directory(
     done = decode(plan, model, keeper, progress)
     content = result_json(plan, done, model)
     if keeper is not None and save_laws is not None:
-        written, met = keeper.save(save_laws)
+        written, met = keeper.save(save_laws, to_numpy(model.codebook))
         content["saved_laws"] = {"file": str(save_laws), "written": written, "met": met, "sampled": written < met}
     write_bytes(out / "images.png", png(grid(done.images)))
     write_text(out / "result.json", json.dumps(content, indent=1) + "\n")

@@ -54,10 +54,11 @@ class LawKeeper:
         lowest = np.sort(np.argpartition(whole["key"], most)[:most])
         return {name: values[lowest] for name, values in whole.items()}
 
-    def save(self, path: str | Path) -> tuple[int, int]:
-        """Write the file -> (slots written, slots met)."""
+    def save(self, path: str | Path, codebook: np.ndarray) -> tuple[int, int]:
+        """Write the file, with the vectors [V, d] of the tokens -> (slots written, slots met)."""
         whole = self.thinned()
         buffer = io.BytesIO()
-        np.savez(buffer, **{name: whole[name] for name in FIELDS}, met=np.array(self.met))  # type: ignore[arg-type]
+        arrays = {name: whole[name] for name in FIELDS}
+        np.savez(buffer, codebook=codebook, met=np.array(self.met), **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
         return len(whole["key"]), self.met

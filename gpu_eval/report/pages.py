@@ -12,7 +12,8 @@ STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem;color:#1d2430;background:#fff}
 h1{font-size:1.5rem} h2{font-size:1.15rem;margin-top:2rem} .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:.86rem;white-space:nowrap}
-td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:right} td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}
+td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;text-align:right}
+td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}
 td:nth-child(2){white-space:normal;min-width:11rem} img{max-width:100%;height:auto}
 .lossless{color:#1b7f5c;font-weight:600} .biased{color:#b3402a;font-weight:600} .warning{background:#fdf1ee}
 code{background:#f3f4f6;padding:0 .2rem;font-size:.86em;overflow-wrap:anywhere} small{color:#5b6472}
@@ -95,7 +96,7 @@ def html(rows: list[Row], heading: str, pictures: dict[str, bytes]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
     body = "".join(html_row(row) for row in rows)
     images = "".join(
-        f'<h2>{escape(title)}</h2><img alt="{escape(title)}" src="data:image/png;base64,{base64.b64encode(data).decode()}">'
+        f'<h2>{escape(title)}</h2><img alt="{escape(title)}" src="data:image/png;base64,{encoded(data)}">'
         for title, data in pictures.items()
     )
     listed = "".join(f"<li>{inline(line[2:])}</li>" for line in findings(rows))
@@ -106,6 +107,11 @@ def html(rows: list[Row], heading: str, pictures: dict[str, bytes]) -> str:
         f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div><p><small>{inline(READING)}</small></p>'
         f"<ul>{listed}</ul>{images}</html>\n"
     )
+
+
+def encoded(data: bytes) -> str:
+    """Bytes as text for a data: address."""
+    return base64.b64encode(data).decode()
 
 
 def html_row(row: Row) -> str:

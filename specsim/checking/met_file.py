@@ -21,12 +21,16 @@ ROWS_AT_ONCE = 2**22
 
 
 class Met(NamedTuple):
-    """A checked file.  draft, target: [M, V] laws as they are stored; slot: [M]; name: the file."""
+    """A checked file.  draft, target: [M, V] laws as they are stored; slot: [M]; name: the file.
+
+    codebook: [V, d] where the file has the vectors of its tokens.
+    """
 
     name: str
     draft: np.ndarray
     target: np.ndarray
     slot: np.ndarray
+    codebook: np.ndarray | None = None
 
 
 def read_laws(path: str | Path) -> Met:
@@ -43,7 +47,8 @@ def read_laws(path: str | Path) -> Met:
     for key in ("draft", "target"):
         check_laws(path, key, arrays[key])
     check_indices(path, arrays)
-    return Met(str(path), arrays["draft"], arrays["target"], arrays["slot"].astype(np.int64))
+    codebook = check_codebook(path, arrays.get("codebook"), vocab)
+    return Met(str(path), arrays["draft"], arrays["target"], arrays["slot"].astype(np.int64), codebook)
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
@@ -64,7 +69,20 @@ def pick_arrays(data: Any) -> dict[str, np.ndarray]:
         missing = [key for key in KEYS if key not in data.files]
         if missing:
             raise ValueError(f"no array {', '.join(missing)}; it must hold {', '.join(KEYS)}")
-        return {key: data[key] for key in KEYS}
+        return {key: data[key] for key in (*KEYS, "codebook") if key in data.files}
+
+
+def check_codebook(path: str | Path, codebook: np.ndarray | None, vocab: int) -> np.ndarray | None:
+    """The codebook of a file, one finite vector for each token, or None."""
+    if codebook is None:
+        return None
+    if codebook.ndim != 2 or len(codebook) != vocab or codebook.dtype.kind not in "fiu":
+        raise SpecsimError(
+            f"{path}: codebook has shape {codebook.shape}, {codebook.dtype}; must be numbers [{vocab}, d]"
+        )
+    if not np.isfinite(codebook.astype(np.float64)).all():
+        raise SpecsimError(f"{path}: codebook holds a value that is not a finite number")
+    return codebook
 
 
 def check_laws(path: str | Path, key: str, values: np.ndarray) -> None:

@@ -88,7 +88,8 @@ def check(
 ) -> CheckResult:
     """Put a rule to every pair, backend and law; SpecsimError when it is no valid rule or the file no valid file.
 
-    backends: name -> converter of a numpy array; codebook: [V, d] for rules that need one; progress(what, done, of).
+    backends: name -> converter of a numpy array; codebook: [V, d] for rules that need one (real laws use that of their
+    file where none is given); progress(what, done, of).
     """
     say = progress or (lambda what, done, of: None)
     met = None if laws_file is None else read_laws(laws_file)
@@ -96,7 +97,7 @@ def check(
     known, exactness = measured(rule, pairs, codebook, say)
     rows = parity(known, backends)
     say("parity", 1, 1)
-    laws = None if met is None else real_laws(rule, met, codebook, say)
+    laws = None if met is None else real_laws(rule, met, met.codebook if codebook is None else codebook, say)
     return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook))
 
 

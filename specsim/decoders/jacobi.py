@@ -105,7 +105,7 @@ class Jacobi:
         return drawn, Judged(*live)
 
     def is_tail(self, stop: Array) -> Array:
-        """Ring slots that hold a new tail position, bool [B, W+1], for stop [B, 1]; at `stop` itself it does not matter."""
+        """Ring slots that hold a new tail position, bool [B, W+1], for stop [B, 1]; slot `stop` may say either."""
         ring = arange(self.window + 1, stop)
         return (ring < stop) | (ring == self.window)
 

@@ -27,7 +27,7 @@ def nearest(codebook: Any, count: int) -> Neighbours:
 
 
 def nearest_to(code: int, codes: np.ndarray, count: int) -> tuple[int, ...]:
-    """One code's nearest others.  Differences themselves are squared: |a|^2 + |b|^2 - 2ab would break ties by rounding."""
+    """One code's nearest others.  Differences are squared: |a|^2 + |b|^2 - 2ab would break ties by rounding."""
     distance = ((codes - codes[code]) ** 2).sum(-1)
     distance[code] = np.inf
     return tuple(np.argsort(distance, kind="stable")[: min(count, len(codes) - 1)].tolist())

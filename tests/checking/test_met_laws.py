@@ -270,3 +270,19 @@ def test_real_laws_without_their_codebook(tmp_path: Path) -> None:
 def test_laws_are_not_copied_whole(tmp_path: Path) -> None:
     met = read_laws(saved(tmp_path, content()))
     assert isinstance(met, Met) and met.draft.dtype == np.float32  # float64 copies are made a chunk at a time
+
+
+def test_a_codebook_in_the_file_serves_rules_that_need_one(tmp_path):
+    """Neighbours of the file's own codes: with far-apart pairs LANTERN borrows across a pair, and is judged."""
+    laws = np.array([[0.1, 0.1, 0.4, 0.4]])
+    fields = {"token": [0], "slot": [0], "block": [0], "row": [0]}
+    arrays = {name: np.array(value) for name, value in fields.items()}
+    path = tmp_path / "laws.npz"
+    np.savez(
+        path, draft=np.array([[0.5, 0.5, 0.0, 0.0]]), target=laws, codebook=[[0.0], [1.0], [50.0], [51.0]], **arrays
+    )
+    found = check(LanternOptimal(k=1, delta=0.1), {}, path)
+    assert abs(found.laws.maximum["tv"] - 0.2) < 1e-12  # theory: TV 1/5 although delta is 1/10
+    np.savez(path, draft=laws, target=laws, codebook=[[0.0], [1.0]], **arrays)
+    with pytest.raises(SpecsimError, match="codebook has shape"):
+        check(LanternOptimal(k=1, delta=0.1), {}, path)
