@@ -91,6 +91,7 @@ def keep_top_p(logits: Tensor, share: float) -> Tensor:
 def require_finite(logits: Tensor, start: Tensor) -> None:
     """Error naming the first row and position with a NaN or infinite logit. logits [B, count, V], start [B].
 
+    Within a window attention may spread a NaN to earlier positions too (0 * NaN), so the first one is named.
     Costs one wait for the device; without it a broken network would show only as odd images.
     """
     if bool(logits.isfinite().all()):

@@ -7,12 +7,26 @@ Exact arrays are numpy object arrays whose every entry is a ``Fraction``.  Pytho
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 
 Array = Any
+SHARED = 4096
+"""Index arrays up to this length are made once and shared."""
+
+
+_NAMESPACES: dict[type, Any] = {}
+
+
+def namespace(array: Array) -> Any:
+    """The array-API namespace of an array, looked up once per array type: the question is asked at every operation."""
+    found = _NAMESPACES.get(type(array))
+    if found is None:
+        found = _NAMESPACES[type(array)] = array_namespace(array)
+    return found
 
 
 def is_exact(array: Array) -> bool:
@@ -39,26 +53,46 @@ def as_numbers(index: Array, like: Array) -> Array:
     """Integers [...] in the number type of `like`."""
     if is_exact(like):
         return np.frompyfunc(Fraction, 1, 1)(index)
-    return array_namespace(index, like).astype(index, like.dtype)
+    return namespace(index).astype(index, like.dtype)
 
 
 def arange(count: int, like: Array) -> Array:
-    """0..count-1 on the device of `like`."""
-    return array_namespace(like).arange(count, device=device(like))
+    """0..count-1 on the device of `like`.  Short ones are shared: no array is ever written in place."""
+    if count > SHARED:
+        return namespace(like).arange(count, device=device(like))
+    return shared_arange(count, 1, namespace(like), device(like))
+
+
+@lru_cache(maxsize=512)
+def shared_arange(count: int, step: int, xp: Any, where: Any) -> Array:
+    """0, step, .., made once per namespace and device."""
+    return xp.arange(count, device=where) * step
+
+
+def row_starts(count: int, width: int, like: Array) -> Array:
+    """0, width, 2 width, .. [count]: where the rows of a flattened table begin."""
+    if count > SHARED:
+        return arange(count, like) * width
+    return shared_arange(count, width, namespace(like), device(like))
 
 
 def at(table: Array, index: Array) -> Array:
     """table [..., V], index [...] -> table[..., index], shape [...]."""
-    xp = array_namespace(table, index)
-    return xp.take_along_axis(table, index[..., None], axis=-1)[..., 0]
+    xp, width = namespace(table), table.shape[-1]
+    flat = xp.reshape(index, (-1,))
+    return xp.reshape(xp.take(xp.reshape(table, (-1,)), flat + row_starts(flat.shape[0], width, index)), index.shape)
 
 
 def slot(table: Array, index: Array) -> Array:
-    """table [B, S] or [B, S, V], index [B, J] -> the named slots, [B, J] or [B, J, V]."""
-    xp = array_namespace(table, index)
-    if table.ndim == 3:
-        index = xp.broadcast_to(index[..., None], (*index.shape, table.shape[-1]))
-    return xp.take_along_axis(table, index, axis=1)
+    """table [B, S] or [B, S, V], index [B, J] -> the named slots, [B, J] or [B, J, V].
+
+    Slots are taken as whole rows of the flattened table: copying rows is far faster than gathering single numbers.
+    """
+    xp = namespace(table)
+    rows, width = table.shape[0], table.shape[1]
+    flat = xp.reshape(table, (rows * width, *table.shape[2:]))
+    where = xp.reshape(index + row_starts(rows, width, index)[:, None], (-1,))
+    return xp.reshape(xp.take(flat, where, axis=0), (*index.shape, *table.shape[2:]))
 
 
 def hits(index: Array, vocab: int) -> Array:
@@ -68,14 +102,14 @@ def hits(index: Array, vocab: int) -> Array:
 
 def point(index: Array, like: Array) -> Array:
     """The point mass on `index` [...] -> [..., V], in the number type of `like` [..., V]."""
-    xp = array_namespace(index, like)
+    xp = namespace(index)
     one = xp.ones_like(like[..., :1]) if not is_exact(like) else number(1, like)
     return xp.where(hits(index, like.shape[-1]), one, number(0, like))
 
 
 def indicator(condition: Array, like: Array) -> Array:
     """bool [...] -> 1 or 0 in the number type of `like`."""
-    xp = array_namespace(condition, like)
+    xp = namespace(condition)
     if is_exact(like):
         return np.where(condition, np.array(Fraction(1)), np.array(Fraction(0)))
     return xp.astype(condition, like.dtype)
@@ -83,25 +117,31 @@ def indicator(condition: Array, like: Array) -> Array:
 
 def positive_part(array: Array) -> Array:
     """[x]+ = max(0, x), entry by entry."""
-    return array_namespace(array).maximum(array, number(0, array))
+    return namespace(array).maximum(array, number(0, array))
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """numerator / denominator, and the numerator itself where the denominator is 0."""
+    xp = namespace(denominator)
+    return numerator / xp.where(denominator > 0, denominator, number(1, denominator))
 
 
 def divide(numerator: Array, denominator: Array, otherwise: Any) -> Array:
     """numerator / denominator where the denominator is positive, else `otherwise`; never divides by 0."""
-    xp = array_namespace(numerator, denominator)
+    xp = namespace(numerator)
     usable = denominator > 0
     return xp.where(usable, numerator / xp.where(usable, denominator, number(1, denominator)), otherwise)
 
 
 def normalise(weights: Array, fallback: Array) -> Array:
     """norm(w) = w / sum w over the last axis; `fallback` where the sum is 0 (an empty residual)."""
-    xp = array_namespace(weights)
+    xp = namespace(weights)
     return divide(weights, xp.sum(weights, axis=-1, keepdims=True), fallback)
 
 
 def total_variation(first: Array, second: Array) -> Array:
     """TV(a, b) = 1/2 sum |a - b| over the last axis."""
-    xp = array_namespace(first, second)
+    xp = namespace(first)
     return xp.sum(xp.abs(first - second), axis=-1) / number(2, first)
 
 
@@ -109,7 +149,7 @@ def entropy(law: Array) -> Array:
     """H(p) = -sum p log p in nats, 0 log 0 = 0; exact laws give the float64 value as a Fraction."""
 
     def nats(values: Array) -> Array:
-        xp = array_namespace(values)
+        xp = namespace(values)
         logs = xp.log(xp.where(values > 0, values, xp.ones_like(values)))
         return -xp.sum(values * logs, axis=-1)
 
@@ -118,7 +158,7 @@ def entropy(law: Array) -> Array:
 
 def place(tokens: Array, start: Array, values: Array) -> Array:
     """Write values [B, K] into tokens [B, N] at start [B] .. start + K - 1; what falls beyond N is dropped."""
-    xp = array_namespace(tokens)
+    xp = namespace(tokens)
     offset = arange(tokens.shape[1], tokens)[None, :] - start[:, None]
     inside = (offset >= 0) & (offset < values.shape[1])
     return xp.where(inside, slot(values, xp.clip(offset, 0, values.shape[1] - 1)), tokens)

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, at, hits, number, point
-from specsim.rules.strict import Strict
+from specsim.arrays import Array, at, hits, namespace, number, point, positive_part
+from specsim.verification import capped_ratio
 
 Redraw = Callable[[Any, Array, Array, Array, Array, tuple], tuple[Array, tuple]]
 
@@ -25,12 +23,14 @@ def independent(choose: Any, old: Array, new: Array, token: Array, position: Arr
 def maximal(choose: Any, old: Array, new: Array, token: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
     """Modified rejection sampling of the old token: P(Y = X) = 1 - TV(old, new), the most any coupling has (SCD-MC).
 
-    old, new [B, W, V], token [B, W] -> law of Y [B, W, V]: b(x) 1[y = x] + (1 - b(x)) norm[new - old]+(y).
+    old, new [B, W, V], token [B, W] -> weights of Y [B, W, V]: b(x) 1[y = x] + (1 - b(x)) norm[new - old]+(y), times the
+    sum of [new - old]+ (nothing is normalised here: `choose` does not need it).  Where that is empty Y = X.
     """
-    verdict = Strict()(old, new, position)
-    keep = at(verdict.accept, token)[..., None]
-    xp = array_namespace(old, new)
-    return xp.where(hits(token, new.shape[-1]), keep, number(0, new)) + (1 - keep) * verdict.residual, live
+    xp = namespace(new)
+    keep, missing = capped_ratio(at(new, token), at(old, token)), positive_part(new - old)
+    total = xp.sum(missing, axis=-1)
+    stay = xp.where(total > 0, keep * total, number(1, new))
+    return xp.where(hits(token, new.shape[-1]), stay[..., None], (1 - keep)[..., None] * missing), live
 
 
 def gumbel(choose: Any, old: Array, new: Array, token: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
@@ -39,22 +39,26 @@ def gumbel(choose: Any, old: Array, new: Array, token: Array, position: Array, l
     return point(winner, new), tuple(rest)
 
 
-def new_law(old: Array, new: Array, same: Array) -> Array:
+def new_law(old: Array, new: Array, before: Array, after: Array) -> Array:
     """The law the surviving token now has: the honest record, which makes the decoder lossless."""
     return new
 
 
-def stale_law(old: Array, new: Array, same: Array) -> Array:
+def stale_law(old: Array, new: Array, before: Array, after: Array) -> Array:
     """The old law wherever the token did not change: what the released SCD code stores.  Biased."""
-    return array_namespace(old, new).where(same[..., None], old, new)
+    return namespace(old).where((before == after)[..., None], old, new)
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """A way to continue a window.  redraw: the law of the new token; stored: the law recorded for it."""
+    """A way to continue a window.
+
+    redraw(choose, old law, new law, token, position, live) -> law of the new token, live;
+    stored(old law, new law, token before, token after) -> the law recorded for it.
+    """
 
     redraw: Redraw
-    stored: Callable[[Array, Array, Array], Array] = new_law
+    stored: Callable[[Array, Array, Array, Array], Array] = new_law
     lossless: bool = True
 
 

@@ -2,7 +2,8 @@
 
 A decoder never draws.  It asks an interpreter, `choose`, with these verbs:
     choose(law [B, K] or [B, S, K], live)   -> index, live      one draw per row (and slot), weights need no sum of 1
-    choose.token(law, position, live)       -> index, live      the same for a token at an absolute position
+    choose.token(law, position, live)       -> index, live      the same for a token at an absolute position; beyond
+                                                                the end of the sequence any token will do
     choose.race(law, position, live)        -> index, live      winner of the race with the noise shared at a position
     choose.forget(position)                                     noise before position [B] is never asked again
 `live` is a tuple of the arrays [B, ...] the decoder still needs: an interpreter that forks rows hands them back
@@ -14,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, arange, indicator, place
+from specsim.arrays import Array, arange, indicator, namespace, place
 from specsim.verification import Verify
 
 Model = Callable[[Array, Array, int], Array]
 """model(tokens [B, T], start [B], count) -> laws [B, count, V], laws[b, j] being the law of position start[b] + j given
 tokens[b, :start[b] + j].  A pure function; positions at or beyond the end are legal and give any law."""
+
+
+NOWHERE = 2**31 - 1
+"""A position beyond every sequence: what is drawn there cannot matter."""
 
 
 class Task(NamedTuple):
@@ -66,16 +69,20 @@ class Decoder(Protocol):
 
     def step(self, state: Any, choose: Any, task: Task) -> tuple[Any, Round]: ...
 
+    def canonical(self, state: Any, task: Task) -> Any:
+        """The state with whatever can matter no more set to one value; asked for exact laws, where states merge."""
+        ...
+
 
 def empty_rows(count: int, task: Task) -> Rows:
     """`count` rows with nothing decoded yet, in the namespace and on the device of `task.fresh`."""
     zeros = arange(count, task.fresh) * 0
-    return Rows(array_namespace(zeros).broadcast_to(zeros[:, None], (count, task.length)), zeros)
+    return Rows(namespace(zeros).broadcast_to(zeros[:, None], (count, task.length)), zeros)
 
 
 def first_if(void: Array, law: Array) -> Array:
     """Where `void` [...], replace law [..., V] by certainty of index 0: a choice whose result cannot matter."""
-    xp = array_namespace(void, law)
+    xp = namespace(void)
     certain = indicator(arange(law.shape[-1], void) == 0, law)
     return xp.where(void[..., None], certain, law)
 
@@ -86,7 +93,7 @@ def commit(task: Task, rows: Rows, values: Array, count: Array) -> tuple[Rows, A
     Nothing is written beyond the end.  With an end of sequence, what follows the first one is dropped: the rest of
     the row is filled with it and the row is full.
     """
-    xp = array_namespace(rows.tokens)
+    xp = namespace(rows.tokens)
     column = arange(task.length, rows.tokens)
     end = xp.clip(rows.length + count, None, task.length)
     written = place(rows.tokens, rows.length, values)
@@ -107,7 +114,7 @@ def settle(task: Task, rows: Rows, values: Array, stop: Array, room: Array) -> t
 
     room [B]: how many of the slots could hold a draft before the end of the sequence.
     """
-    xp = array_namespace(stop)
+    xp = namespace(stop)
     after, counted = commit(task, rows, values, stop + 1)
     real = xp.clip(room, 0, values.shape[1] - 1)
     return after, Round(xp.minimum(stop, counted), xp.minimum(xp.minimum(stop + 1, real), counted))

@@ -55,7 +55,7 @@ def enumerate_law(
     tally = Tally(np.zeros(target.vocab**task.length, dtype=target.laws.dtype) + number(0, target.laws))
     calls = 0
     while len(choose.weight):
-        state = merged(state, choose)
+        state = merged(decoder.canonical(state, task), choose)
         state, counts = decoder.step(state, choose, task)
         calls += 1
         tally.add_round(choose.weight, *counts)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from specsim.arrays import Array
+from specsim.arrays import Array, namespace
 from specsim.decoding import Decoder, Round, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import Sampling
@@ -124,7 +123,7 @@ class Guarded:
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
         laws = self.model(tokens, start, count)
-        self.start, self.totals = start, array_namespace(laws).sum(laws, axis=-1)
+        self.start, self.totals = start, namespace(laws).sum(laws, axis=-1)
         return laws
 
     def stop_if_bad(self) -> None:
@@ -172,5 +171,5 @@ def run(
         if progress is not None:
             progress(int(starts[-1].sum()), rows * task.length)
     start = np.stack(starts[:-1])
-    kept, reached = (to_numpy(array_namespace(state.length).stack([r[i] for r in rounds])) for i in (0, 1))
+    kept, reached = (to_numpy(namespace(state.length).stack([r[i] for r in rounds])) for i in (0, 1))
     return Samples(state.tokens, start, start < task.length, kept, reached, task.eos)

@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from specsim.arrays import Array, arange, is_exact
+from specsim.arrays import Array, arange, is_exact, namespace
 from specsim.errors import SpecsimError
 
 SUM_SLACK = Fraction(1, 10**9)
@@ -45,14 +44,14 @@ class Table:
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
         """tokens [B, T], start [B] -> laws [B, count, V] of positions start .. start + count - 1."""
-        xp = array_namespace(tokens, start)
+        xp = namespace(tokens)
         position = xp.clip(start[:, None] + arange(count, start), 0, self.length - 1)
         index = xp.take_along_axis(self.rows(tokens), position, axis=1)
         return xp.reshape(xp.take(self.laws, xp.reshape(index, (-1,)), axis=0), (*index.shape, self.vocab))
 
     def rows(self, tokens: Array) -> Array:
         """Row of `laws` for every prefix of tokens [B, T] -> [B, N]."""
-        xp = array_namespace(tokens)
+        xp = namespace(tokens)
         code, offset = tokens[:, 0] * 0, 0
         columns = []
         for n in range(self.length):

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, arange, at, divide, indicator, normalise, number, positive_part
+from specsim.arrays import Array, arange, at, namespace, normalise, number, positive_part, ratio
 
 Rule = Any
 
@@ -64,9 +62,11 @@ def standard_residual(draft: Array, target: Array) -> Array:
 
 
 def capped_ratio(weights: Array, draft: Array) -> Array:
-    """min(1, weights / q) [..., V]; where q(v) = 0: 1 if weights(v) > 0, else 0."""
-    xp = array_namespace(weights, draft)
-    return xp.minimum(divide(weights, draft, indicator(weights > 0, weights)), number(1, weights))
+    """min(1, weights / q) [..., V]; where q(v) = 0: 1 if weights(v) > 0, else 0.
+
+    Computed as weights / max(weights, q), which is the same and needs no case for q = 0.
+    """
+    return ratio(weights, namespace(weights).maximum(weights, draft))
 
 
 def verdict_at(rule: Rule, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
@@ -82,7 +82,7 @@ def first_rejection(accept: Array) -> Array:
 
     stop(i) = b_0 ... b_(i-1) (1 - b_i); a slot that holds no draft has b = 0 and always stops.
     """
-    xp = array_namespace(accept)
+    xp = namespace(accept)
     alive = xp.cumulative_prod(accept, axis=-1)
     before = xp.concat([alive[..., :1] * 0 + 1, alive[..., :-1]], axis=-1)
     return before * (1 - accept)
@@ -95,7 +95,7 @@ def slots(drafted: Drafted) -> Array:
 
 def verify_each(rule: Rule, drafted: Drafted) -> Block:
     """Lift a token-wise rule to a block: each slot judged by its own laws, the first rejection ends the block."""
-    xp = array_namespace(drafted.target)
+    xp = namespace(drafted.target)
     verdict = verdict_at(rule, drafted.draft, drafted.target, drafted.tokens, slots(drafted))
     accept = xp.where(drafted.real, verdict.accept, number(0, drafted.target))
     residual = xp.where(drafted.real[..., None], verdict.residual, drafted.target)
@@ -117,7 +117,7 @@ def draw_stop(block: Block, choose: Any, live: tuple) -> tuple[Array, tuple]:
     The draw runs from all kept down to none kept, so that at least i are kept iff u < b_0 ... b_(i-1); for one
     drafted token this is "accept iff u < b".
     """
-    xp = array_namespace(block.stop)
+    xp = namespace(block.stop)
     index, live = choose(xp.flip(block.stop, axis=-1), live)
     return block.stop.shape[-1] - 1 - index, live
 
@@ -127,7 +127,7 @@ def output_law(rule: Rule, draft: Array, target: Array, position: Array) -> Arra
 
     draft, target: [..., V], position: [...].  Every token is put to the rule, so `at` rules need no second formula.
     """
-    xp = array_namespace(draft, target)
+    xp = namespace(draft)
     vocab = draft.shape[-1]
     tokens = xp.broadcast_to(arange(vocab, position), draft.shape)
     wide = (*draft.shape[:-1], vocab, vocab)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, arange, hits, place, slot
-from specsim.decoding import Round, Rows, Task, first_if, settle
+from specsim.arrays import Array, arange, hits, namespace, place, slot
+from specsim.decoding import NOWHERE, Round, Rows, Task, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
@@ -33,9 +31,13 @@ class Chain:
         """Nothing to prepare."""
         return rows
 
+    def canonical(self, state: Rows, task: Task) -> Rows:
+        """Final tokens are all there is."""
+        return state
+
     def step(self, state: Rows, choose: Any, task: Task) -> tuple[Rows, Round]:
         """One round: lookahead draft calls, one target call."""
-        xp = array_namespace(state.tokens)
+        xp = namespace(state.tokens)
         (tokens, length, drafts), laws = self.draft(state, choose, task)
         target = task.target(place(tokens, length, drafts), length, self.lookahead + 1)
         draft = xp.concat([xp.stack(laws, axis=1), target[:, -1:, :]], axis=1)
@@ -52,16 +54,14 @@ class Chain:
 
     def draft(self, state: Rows, choose: Any, task: Task) -> tuple[tuple[Array, Array, Array], list[Array]]:
         """Draw the chain -> ((tokens, length, drafts [B, L]), draft laws, L of [B, V])."""
-        xp = array_namespace(state.tokens)
+        xp = namespace(state.tokens)
         assert task.draft is not None
         tokens, length = state
         drafts = xp.broadcast_to(0 * length[:, None], (length.shape[0], self.lookahead))
         laws: list[Array] = []
         for i in range(self.lookahead):
             law = task.draft(place(tokens, length, drafts[:, :i]) if i else tokens, length + i, 1)[:, 0, :]
-            drawn = first_if(length + i >= task.length - 1, law)
-            token, (tokens, length, drafts, *laws) = choose.token(
-                drawn, length + i, (tokens, length, drafts, *laws, drawn)
-            )
+            position = xp.where(length + i < task.length - 1, length + i, NOWHERE)
+            token, (tokens, length, drafts, *laws) = choose.token(law, position, (tokens, length, drafts, *laws, law))
             drafts = xp.where(arange(self.lookahead, drafts) == i, token[:, None], drafts)
         return (tokens, length, drafts), laws

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, arange, place, point, slot
+from specsim.arrays import Array, arange, namespace, place, point, slot
 from specsim.couplings import COUPLINGS
-from specsim.decoding import Round, Rows, Task, first_if, settle
+from specsim.decoding import NOWHERE, Round, Rows, Task, first_if, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
@@ -18,7 +16,8 @@ TAILS = {"uniform": lambda token, fresh: fresh, "onehot": point}
 
 
 class Window(NamedTuple):
-    """tokens, length as in `Rows`; window: [B, W] the drafts that follow; laws: [B, W, V] what they were drawn from."""
+    """tokens [B, N] and length [B] as in `Rows`; window [B, W + 1]: the drafts that follow; laws [B, W + 1, V]: the laws
+    they were drawn from.  The last slot holds no draft."""
 
     tokens: Array
     length: Array
@@ -27,8 +26,8 @@ class Window(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A window after its verdict: `Window`'s fields, the target's laws [B, W+1, V], how many are kept [B], and the law
-    [B, 1, V] of the token after them."""
+    """A window after its verdict: `Window`'s fields, the target's laws [B, W + 1, V], how many are kept [B], which slots
+    survive and are redrawn [B, W + 1], and the law of the token after the kept ones [B, 1, V]."""
 
     tokens: Array
     length: Array
@@ -36,6 +35,7 @@ class Judged(NamedTuple):
     laws: Array
     target: Array
     stop: Array
+    redrawn: Array
     added: Array
 
 
@@ -63,80 +63,68 @@ class Jacobi:
 
     def start(self, task: Task, rows: Rows, choose: Any) -> Window:
         """A wholly new window."""
-        position = positions(rows.length, self.window)
-        void = position >= task.length
-        law = first_if(void, spread(task.fresh, position))
-        window, (tokens, length, void, law) = choose.token(law, position, (*rows, void, law))
-        stored = TAILS[self.tail](window, spread(task.fresh, window))
-        return Window(tokens, length, window, first_if(void, stored))
+        xp = namespace(rows.length)
+        slots = arange(self.window + 1, rows.length)
+        position = xp.where(slots < self.window, rows.length[:, None] + slots, NOWHERE)
+        window, (tokens, length) = choose.token(spread(task.fresh, position), position, tuple(rows))
+        return Window(tokens, length, window, TAILS[self.tail](window, spread(task.fresh, window)))
+
+    def canonical(self, state: Window, task: Task) -> Window:
+        """Drafts and laws of slots that hold none, or lie beyond the end, are one and the same."""
+        slots = arange(self.window + 1, state.length)
+        void = (slots == self.window) | (state.length[:, None] + slots >= task.length)
+        window = namespace(void).where(void, 0, state.window)
+        return state._replace(window=window, laws=first_if(void, state.laws))
 
     def step(self, state: Window, choose: Any, task: Task) -> tuple[Window, Round]:
         """One target call: verify the window, draw the token after the kept ones and the next window, commit."""
-        target = task.target(place(*state[:3]), state.length, self.window + 1)
-        block, live = task.verify(choose, self.drafted(state, target, task), (*state, target))
+        known = place(state.tokens, state.length, state.window[:, :-1])
+        target = task.target(known, state.length, self.window + 1)
+        position = state.length[:, None] + arange(self.window + 1, state.length)
+        real = (position < task.length) & (arange(self.window + 1, position) < self.window)
+        drafted = Drafted(state.laws, target, state.window, real, position)
+        block, live = task.verify(choose, drafted, (*state, target))
         stop, (*held, residual) = draw_stop(block, choose, (*live, block.residual))
-        judged = Judged._make((*held, stop, slot(residual, stop[:, None])))
+        slots = arange(self.window + 1, stop)
+        redrawn = (slots > stop[:, None]) & (slots < self.window)
+        judged = Judged._make((*held, stop, redrawn, slot(residual, stop[:, None])))
         drawn, judged = self.draw(judged, choose, task)
         return self.close(judged, drawn, choose, task)
 
-    def drafted(self, state: Window, target: Array, task: Task) -> Drafted:
-        """The window as a block of W + 1 slots, the last one empty."""
-        position = positions(state.length, self.window + 1)
-        real = (position < task.length) & (arange(self.window + 1, position) < self.window)
-        return Drafted(extend(state.laws, target), target, extend(state.window, position), real, position)
-
     def draw(self, judged: Judged, choose: Any, task: Task) -> tuple[Array, Judged]:
-        """Draw W + 1 tokens at once -> [B, W+1].
+        """Draw W + 1 tokens at once -> [B, W + 1].
 
         W + 1 draws are needed and the block has W + 1 slots, so they form a ring: slot `stop` draws the token after
         the kept ones, the slots after it are redrawn, and the slots before it, settled already, draw the new tail.
         """
-        coupling, xp = COUPLINGS[self.continuation], array_namespace(judged.stop)
-        position = positions(judged.length, self.window)
-        asked = xp.where(position > (judged.length + judged.stop)[:, None], position, task.length)
-        laws = (judged.laws, judged.target[:, :-1, :])
-        kernel, live = coupling.redraw(choose, *laws, judged.window, asked, judged)
-        judged = Judged(*live)
-        ring, stop = arange(self.window + 1, judged.stop), judged.stop[:, None]
-        law = xp.where(self.is_tail(stop)[..., None], task.fresh, extend(kernel, judged.added))
-        law = xp.where((ring == stop)[..., None], judged.added, law)
-        position = judged.length[:, None] + ring + xp.where(ring < stop, 0 * stop + self.window + 1, 0 * stop)
-        drawn, live = choose.token(first_if(position >= task.length, law), position, judged)
-        return drawn, Judged(*live)
-
-    def is_tail(self, stop: Array) -> Array:
-        """Ring slots that hold a new tail position, bool [B, W+1], for stop [B, 1]; slot `stop` may say either."""
-        ring = arange(self.window + 1, stop)
-        return (ring < stop) | (ring == self.window)
+        coupling, xp = COUPLINGS[self.continuation], namespace(judged.stop)
+        ring = arange(self.window + 1, judged.stop)
+        asked = xp.where(judged.redrawn, judged.length[:, None] + ring, NOWHERE)
+        kernel, live = coupling.redraw(choose, judged.laws, judged.target, judged.window, asked, judged)
+        judged = Judged._make(live)
+        stop = judged.stop[:, None]
+        law = xp.where((ring == stop)[..., None], judged.added, task.fresh)
+        law = xp.where(judged.redrawn[..., None], kernel, law)
+        position = judged.length[:, None] + ring + xp.where(ring < stop, self.window + 1, 0 * stop)
+        drawn, live = choose.token(law, position, judged)
+        return drawn, Judged._make(live)
 
     def close(self, judged: Judged, drawn: Array, choose: Any, task: Task) -> tuple[Window, Round]:
         """Commit what is final and put the next window together from the ring."""
-        xp = array_namespace(drawn)
-        tokens, length, window, laws, target, stop, _ = judged
-        ring, old = arange(self.window + 1, stop), extend(window, stop)
-        values = xp.where(ring < stop[:, None], old, drawn)
+        xp = namespace(drawn)
+        tokens, length, window, laws, target, stop, _, _ = judged
+        ring, first = arange(self.window + 1, stop), stop[:, None] + 1
+        values = xp.where(ring < stop[:, None], window, drawn)
         rows, counts = settle(task, Rows(tokens, length), values, stop, task.length - length)
-        kept_law = COUPLINGS[self.continuation].stored(extend(laws, target), target, old == drawn)
-        tail_law = TAILS[self.tail](drawn, spread(task.fresh, drawn))
-        stored = xp.where(self.is_tail(stop[:, None])[..., None], tail_law, kept_law)
-        order = (stop[:, None] + 1 + arange(self.window, stop)) % (self.window + 1)
-        void = positions(length + stop + 1, self.window) >= task.length
+        order = (first + ring) % (self.window + 1)
+        after = slot(drawn, order)
+        kept_law = slot(COUPLINGS[self.continuation].stored(laws, target, window, drawn), order)
+        survives = first + ring < self.window
+        tail_law = TAILS[self.tail](after, task.fresh)
         choose.forget(rows.length + 1)
-        return Window(*rows, slot(drawn, order), first_if(void, slot(stored, order))), counts
-
-
-def positions(length: Array, count: int) -> Array:
-    """Absolute positions length .. length + count - 1, [B, count]."""
-    return length[:, None] + arange(count, length)
+        return Window(*rows, after, xp.where(survives[..., None], kept_law, tail_law)), counts
 
 
 def spread(law: Array, index: Array) -> Array:
     """law [V] -> the same law for every entry of index [...], [..., V]."""
-    return array_namespace(law).broadcast_to(law, (*index.shape, law.shape[0]))
-
-
-def extend(window: Array, filler: Array) -> Array:
-    """window [B, W] or [B, W, V] -> one more slot, for which anything will do (taken from `filler`, last slot)."""
-    xp = array_namespace(window)
-    last = 0 * window[:, :1] if window.ndim == 2 else filler[:, -1:, :]
-    return xp.concat([window, last], axis=1)
+    return namespace(law).broadcast_to(law, (*index.shape, law.shape[0]))

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, indicator
+from specsim.arrays import Array, indicator, namespace
 from specsim.decoders.autoregressive import Autoregressive
-from specsim.decoding import Decoder, Round, Rows, Task
+from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task
 from specsim.verification import Block, Drafted, first_rejection
-
-NOWHERE = 2**31 - 1
-"""A position beyond every sequence: no noise is needed there."""
 
 
 class Racing(NamedTuple):
@@ -39,7 +34,7 @@ class Racing(NamedTuple):
 
 def match(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
     """Keep a drafted token iff it is the race winner under the target's law; replacements race under that law too."""
-    compared = array_namespace(drafted.real).where(drafted.real, drafted.position, NOWHERE)
+    compared = namespace(drafted.real).where(drafted.real, drafted.position, NOWHERE)
     winner, held = choose.race(drafted.target, compared, (*drafted, *live))
     drafted, live = Drafted._make(held[: len(drafted)]), tuple(held[len(drafted) :])
     kept = drafted.real & (winner == drafted.tokens)
@@ -65,6 +60,10 @@ class Race:
     def start(self, task: Task, rows: Rows, choose: Any) -> Any:
         """The inner decoder's start, racing."""
         return self.decoder.start(task, rows, Racing(choose))
+
+    def canonical(self, state: Any, task: Task) -> Any:
+        """As the decoder inside."""
+        return self.decoder.canonical(state, task)
 
     def step(self, state: Any, choose: Any, task: Task) -> tuple[Any, Round]:
         """The inner decoder's step, racing, with match verification."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, is_exact
+from specsim.decoding import first_if
 from specsim.errors import SpecsimError
 from specsim.interpreters.merging import as_words
 from specsim.noise_regions import WHOLE, Regions
@@ -66,8 +67,8 @@ class Exact:
             )
 
     def token(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
-        """A token is forked on like anything else."""
-        return self(law, live)
+        """A token is forked on like anything else; at or beyond the end it cannot matter, and is 0."""
+        return self(first_if(position >= self.length, law), live)
 
     def race(self, law: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
         """Fork on the winner of the race under law [R, V] or [R, S, V] with the noise of position [R] or [R, S]."""
@@ -82,7 +83,7 @@ class Exact:
     def race_one(self, law: Array, where: Array, live: tuple) -> tuple[Array, Array]:
         """One race for each row: law [R, V], where [R] -> parent and winner of each branch.
 
-        A position at or beyond the end has no noise, and its winner cannot matter: it is the first possible token.
+        A position at or beyond the end has no noise, and its winner cannot matter: it is 0.
         """
         raced = np.flatnonzero(where < self.length)
         known = self.noise[raced, where[raced]]
@@ -91,7 +92,7 @@ class Exact:
         number[raced] = counts
         self.refuse_beyond(int(number.sum()), live)
         parent = np.repeat(np.arange(len(law)), number)
-        winner, share = np.argmax(law > 0, axis=-1)[parent], np.full(len(parent), self.one)
+        winner, share = np.zeros_like(parent), np.full(len(parent), self.one)
         hit = np.flatnonzero((where < self.length)[parent])
         branch = np.repeat(first, counts) + np.arange(len(hit)) - np.repeat(np.cumsum(counts) - counts, counts)
         winner[hit], share[hit] = branches[0][branch], branches[2][branch]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from specsim.arrays import Array, at
+from specsim.arrays import Array, at, namespace
 from specsim.errors import SpecsimError
 
 
@@ -21,10 +21,10 @@ class Replay:
 
     def __call__(self, law: Array, live: tuple) -> tuple[Array, tuple]:
         """The next scripted index; an index of weight 0 is refused, since no sampler could have drawn it."""
-        index = array_namespace(law).asarray(np.asarray(self.next_entry()), device=device(law))
+        index = namespace(law).asarray(np.asarray(self.next_entry()), device=device(law))
         if tuple(index.shape) != tuple(law.shape[:-1]):
             raise SpecsimError(f"replay: draw {self.asked} needs shape {tuple(law.shape[:-1])}, not {index.shape}")
-        if bool(array_namespace(law).any(at(law, index) <= 0)):
+        if bool(namespace(law).any(at(law, index) <= 0)):
             raise SpecsimError(f"replay: draw {self.asked} asks for an index of weight 0")
         return index, live
 

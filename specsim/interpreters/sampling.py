@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from specsim.arrays import Array, divide, slot
+from specsim.arrays import Array, at, divide, namespace, slot
 
 DRAWS_AHEAD = 64
 """Uniforms are made this many draws at a time, so that a step costs no random-number call of its own."""
@@ -18,13 +18,14 @@ SHARED_NOISE, UNIFORMS = 0, 1
 def pick(law: Array, uniform: Array) -> Array:
     """Inverse transform: weights law [..., V], uniform [...] in [0, 1) -> index [...].
 
-    Index i owns [F(i-1), F(i)) of the cumulative weights F, scaled to their total; an index of weight 0 owns nothing,
-    also where a parallel cumulative sum rounds unevenly.
+    Index i owns [F(i-1), F(i)) of the cumulative weights F, scaled to their total; an index of weight 0 owns nothing.
+    Where a parallel cumulative sum rounds unevenly an index of weight 0 could be hit: the likeliest one takes its place.
     """
-    xp = array_namespace(law)
-    owned = xp.where(law > 0, xp.cumulative_sum(law, axis=-1), 0)
-    threshold = uniform[..., None] * xp.max(owned, axis=-1, keepdims=True)
-    return xp.argmax(xp.astype(owned > threshold, xp.int8), axis=-1)
+    xp = namespace(law)
+    cumulative = xp.cumulative_sum(law, axis=-1)
+    below = xp.astype(cumulative <= uniform[..., None] * cumulative[..., -1:], xp.uint8)
+    index = xp.clip(xp.sum(below, axis=-1, dtype=xp.int64), 0, law.shape[-1] - 1)
+    return xp.where(at(law, index) > 0, index, xp.argmax(law, axis=-1))
 
 
 def winner(noise: Array, law: Array) -> Array:
@@ -32,7 +33,7 @@ def winner(noise: Array, law: Array) -> Array:
 
     The same as argmax_v log p(v) + Gumbel_v.  A token of probability 0 never wins, whatever its noise.
     """
-    return array_namespace(noise, law).argmin(divide(noise, law, float("inf")), axis=-1)
+    return namespace(noise).argmin(divide(noise, law, float("inf")), axis=-1)
 
 
 def below_one(uniform: np.ndarray, dtype: str) -> np.ndarray:
@@ -75,7 +76,7 @@ class Sampling:
 
     def noise(self, position: Array) -> Array:
         """Exp(1) noise of absolute positions [B] or [B, S] -> [B, V] or [B, S, V]."""
-        xp = array_namespace(position)
+        xp = namespace(position)
         if self.shared is None:
             self.shared = self.to_device(np.stack([self.exponentials(row) for row in self.rows]))
         index = xp.clip(position, 0, self.length - 1)
@@ -100,4 +101,4 @@ class Sampling:
 
     def to_device(self, values: np.ndarray) -> Array:
         """A numpy array beside `like`."""
-        return array_namespace(self.like).asarray(values, device=device(self.like))
+        return namespace(self.like).asarray(values, device=device(self.like))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, divide, number
+from specsim.arrays import Array, divide, namespace, number
 from specsim.errors import require
 from specsim.verification import Verdict, standard_residual
 
@@ -17,7 +15,7 @@ def raised_ratio(draft: Array, target: Array, bonus: Array) -> Array:
 
     q(v) = 0 gives 1: such a token is never drafted, and its acceptance is the limit of the formula.
     """
-    xp = array_namespace(draft, target)
+    xp = namespace(draft)
     one, zero = number(1, target), number(0, target)
     raised = xp.minimum(divide(target, draft, one) + bonus, one)
     return xp.where(target > 0, raised, zero)

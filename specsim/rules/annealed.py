@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, as_numbers, from_floats, number
+from specsim.arrays import Array, as_numbers, from_floats, namespace, number
 from specsim.errors import require
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
@@ -41,7 +39,7 @@ class Annealed:
 
     def omega(self, position: Array, like: Array) -> Array:
         """omega_i for slots `position` [...], in the number type of `like`."""
-        xp = array_namespace(like)
+        xp = namespace(like)
         decay = from_floats(lambda i: xp.exp(-self.nu * i - self.mu), as_numbers(position, like))
         omega = number(self.delta, like) * decay
         return xp.maximum(omega, number(1, like)) if self.clamp else omega

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
-from specsim.arrays import Array, entropy, number, total_variation
+from specsim.arrays import Array, entropy, namespace, number, total_variation
 from specsim.errors import require
 from specsim.rules.additive import raised_ratio
 from specsim.verification import Verdict, standard_residual
@@ -31,7 +29,7 @@ class ContentAware:
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        xp = array_namespace(draft, target)
+        xp = namespace(draft)
         close = total_variation(target, draft) < number(self.delta, target)
         bonus = xp.where(close, number(self.lam, target) * entropy(target), number(0, target))
         return Verdict(raised_ratio(draft, target, bonus[..., None]), standard_residual(draft, target))

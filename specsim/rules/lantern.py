@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from specsim.arrays import Array, arange, at, hits, normalise, number, positive_part
+from specsim.arrays import Array, arange, at, hits, namespace, normalise, number, positive_part
 from specsim.errors import SpecsimError, require
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
@@ -48,7 +48,7 @@ def table(neighbours: Neighbours | None, vocab: int, like: Array) -> Array:
         raise SpecsimError("LANTERN has no neighbours yet: bind a codebook (specsim.bind_codebook) before using it")
     if len(neighbours) != vocab:
         raise SpecsimError(f"the codebook has {len(neighbours)} codes, the laws have {vocab} tokens")
-    xp = array_namespace(like)
+    xp = namespace(like)
     return xp.asarray(np.asarray(neighbours, dtype=np.int64).reshape(vocab, -1), device=device(like))
 
 
@@ -57,7 +57,7 @@ def borrowed(masses: Array, budget: Any) -> tuple[Array, Array]:
 
     masses [..., k] -> sum [...], bool [...].
     """
-    xp = array_namespace(masses)
+    xp = namespace(masses)
     inside = xp.cumulative_sum(masses, axis=-1) <= budget
     return xp.sum(xp.where(inside, masses, number(0, masses)), axis=-1), xp.any(inside, axis=-1)
 
@@ -85,7 +85,7 @@ class Lantern:
 
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""
-        xp = array_namespace(draft, target)
+        xp = namespace(draft)
         vocab = target.shape[-1]
         ids = xp.take(table(self.neighbours, vocab, token), xp.reshape(token, (-1,)), axis=0)
         ids = xp.reshape(ids, (*token.shape, ids.shape[-1]))
@@ -118,7 +118,7 @@ class LanternOptimal:
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        xp = array_namespace(draft, target)
+        xp = namespace(draft)
         vocab = target.shape[-1]
         ids = table(self.neighbours, vocab, arange(1, target))
         masses = xp.take(target, xp.reshape(ids, (-1,)), axis=-1)

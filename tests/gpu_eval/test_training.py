@@ -122,10 +122,11 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_training(data, t
 
 def test_learning_rate_rises_then_falls_to_zero():
     rates = [rate_at(step, FULL["target"]) for step in range(FULL["target"].steps)]
-    top = rates.index(max(rates))
-    assert max(rates) == pytest.approx(FULL["target"].rate) and top in (99, 100)
+    top_rate = FULL["target"].rate
+    assert max(rates) == pytest.approx(top_rate) and rates.index(max(rates)) in (99, 100)
+    assert (rates[0], rates[49]) == pytest.approx((top_rate / 100, top_rate / 2))
     assert rates[:100] == sorted(rates[:100]) and rates[100:] == sorted(rates[100:], reverse=True)
-    assert rates[-1] < FULL["target"].rate / 1000
+    assert rates[-1] < top_rate / 1000
 
 
 def test_weights_of_another_tokenizer_are_refused(trained, tmp_path):
