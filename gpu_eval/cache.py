@@ -19,7 +19,7 @@ class Cached:
     def __init__(self, model: ImageModel) -> None:
         self.model = model
         self.vocab, self.length = model.vocab, model.length
-        self.codebook, self.uniform = model.codebook, model.uniform
+        self.codebook, self.uniform, self.checked = model.codebook, model.uniform, model.checked
         self.forget()
 
     def forget(self) -> None:

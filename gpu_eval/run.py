@@ -68,7 +68,7 @@ class Timed:
     def __init__(self, model: Any) -> None:
         self.model, self.seconds = model, 0.0
         self.vocab, self.length, self.uniform = model.vocab, model.length, model.uniform
-        self.codebook = model.codebook
+        self.codebook, self.checked = model.codebook, model.checked
 
     def __call__(self, tokens: Any, start: Any, count: int) -> Any:
         begin = now(self.uniform.device)

@@ -23,8 +23,8 @@ def independent(choose: Any, old: Array, new: Array, token: Array, position: Arr
 def maximal(choose: Any, old: Array, new: Array, token: Array, position: Array, live: tuple) -> tuple[Array, tuple]:
     """Modified rejection sampling of the old token: P(Y = X) = 1 - TV(old, new), the most any coupling has (SCD-MC).
 
-    old, new [B, W, V], token [B, W] -> weights of Y [B, W, V]: b(x) 1[y = x] + (1 - b(x)) norm[new - old]+(y), times the
-    sum of [new - old]+ (nothing is normalised here: `choose` does not need it).  Where that is empty Y = X.
+    old, new [B, W, V], token [B, W] -> weights of Y [B, W, V]: b(x) 1[y = x] + (1 - b(x)) norm[new - old]+(y), times
+    the sum of [new - old]+ (nothing is normalised here: `choose` does not need it).  Where that is empty Y = X.
     """
     xp = namespace(new)
     keep, missing = capped_ratio(at(new, token), at(old, token)), positive_part(new - old)

@@ -57,7 +57,11 @@ class Round(NamedTuple):
 
 
 class Decoder(Protocol):
-    """`start` gives the state before the first target call, `step` makes one target call."""
+    """`start` gives the state before the first target call, `step` makes one target call.
+
+    Optional: `canonical(state, task)`, the state with whatever can matter no more set to one value; it is asked for
+    exact laws only, where states that differ in nothing that matters should merge.
+    """
 
     @property
     def needs_draft(self) -> bool: ...
@@ -69,9 +73,10 @@ class Decoder(Protocol):
 
     def step(self, state: Any, choose: Any, task: Task) -> tuple[Any, Round]: ...
 
-    def canonical(self, state: Any, task: Task) -> Any:
-        """The state with whatever can matter no more set to one value; asked for exact laws, where states merge."""
-        ...
+
+def canonical(decoder: Decoder, state: Any, task: Task) -> Any:
+    """The decoder's canonical state, or the state as it is where the decoder has nothing to say."""
+    return decoder.canonical(state, task) if hasattr(decoder, "canonical") else state
 
 
 def empty_rows(count: int, task: Task) -> Rows:

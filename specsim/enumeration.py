@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, number
-from specsim.decoding import Decoder, Task, empty_rows
+from specsim.decoding import Decoder, Task, canonical, empty_rows
 from specsim.interpreters.exact import Exact
 from specsim.interpreters.merging import merge
 from specsim.laws import Law
@@ -55,7 +55,7 @@ def enumerate_law(
     tally = Tally(np.zeros(target.vocab**task.length, dtype=target.laws.dtype) + number(0, target.laws))
     calls = 0
     while len(choose.weight):
-        state = merged(decoder.canonical(state, task), choose)
+        state = merged(canonical(decoder, state, task), choose)
         state, counts = decoder.step(state, choose, task)
         calls += 1
         tally.add_round(choose.weight, *counts)

@@ -115,6 +115,7 @@ def test_how_often_a_redraw_keeps_a_token(coupling: str, agree: Fraction) -> Non
     new, old = (np.tile(law(["3/5", "1/5", "1/10", "1/10"]), (1, 4, 1)), law(["7/10", "1/5", "1/20", "1/20"]))
     tokens = np.arange(4)[None]
     kernel, _ = COUPLINGS[coupling].redraw(None, 0 * new + old, new, tokens, tokens, ())
+    kernel = kernel / kernel.sum(axis=-1, keepdims=True)  # a redraw gives weights
     assert (old * np.diagonal(kernel[0])).sum() == agree
     assert (old @ kernel[0]).tolist() == new[0, 0].tolist()
 

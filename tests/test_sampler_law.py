@@ -92,7 +92,7 @@ def test_pick_where_a_sum_rounds_unevenly(monkeypatch: pytest.MonkeyPatch) -> No
         def cumulative_sum(self, law: np.ndarray, axis: int) -> np.ndarray:
             return np.cumsum(law, axis) + np.array([0, 2.0**-30, 0])
 
-    monkeypatch.setattr(sampling, "array_namespace", lambda *_: Uneven())
+    monkeypatch.setattr(sampling, "namespace", lambda _: Uneven())
     assert pick(np.array([0.25, 0, 0.75]), np.array(0.25)) == 2
 
 

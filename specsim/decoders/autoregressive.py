@@ -19,10 +19,6 @@ class Autoregressive:
         """Nothing to prepare."""
         return rows
 
-    def canonical(self, state: Rows, task: Task) -> Rows:
-        """Final tokens are all there is."""
-        return state
-
     def step(self, state: Rows, choose: Any, task: Task) -> tuple[Rows, Round]:
         """One call, one token."""
         law = task.target(state.tokens, state.length, 1)[:, 0, :]

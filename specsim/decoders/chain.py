@@ -31,10 +31,6 @@ class Chain:
         """Nothing to prepare."""
         return rows
 
-    def canonical(self, state: Rows, task: Task) -> Rows:
-        """Final tokens are all there is."""
-        return state
-
     def step(self, state: Rows, choose: Any, task: Task) -> tuple[Rows, Round]:
         """One round: lookahead draft calls, one target call."""
         xp = namespace(state.tokens)

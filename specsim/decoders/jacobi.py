@@ -16,7 +16,7 @@ TAILS = {"uniform": lambda token, fresh: fresh, "onehot": point}
 
 
 class Window(NamedTuple):
-    """tokens [B, N] and length [B] as in `Rows`; window [B, W + 1]: the drafts that follow; laws [B, W + 1, V]: the laws
+    """tokens [B, N] and length [B] as in `Rows`; window [B, W + 1]: the drafts that follow; laws [B, W + 1, V]: what
     they were drawn from.  The last slot holds no draft."""
 
     tokens: Array
@@ -26,8 +26,8 @@ class Window(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A window after its verdict: `Window`'s fields, the target's laws [B, W + 1, V], how many are kept [B], which slots
-    survive and are redrawn [B, W + 1], and the law of the token after the kept ones [B, 1, V]."""
+    """A window after its verdict: `Window`'s fields, the target's laws [B, W + 1, V], how many are kept [B], which
+    slots survive and are redrawn [B, W + 1], and the law of the token after the kept ones [B, 1, V]."""
 
     tokens: Array
     length: Array

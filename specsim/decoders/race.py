@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from specsim.arrays import Array, indicator, namespace
 from specsim.decoders.autoregressive import Autoregressive
-from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task
+from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task, canonical
 from specsim.verification import Block, Drafted, first_rejection
 
 
@@ -63,7 +63,7 @@ class Race:
 
     def canonical(self, state: Any, task: Task) -> Any:
         """As the decoder inside."""
-        return self.decoder.canonical(state, task)
+        return canonical(self.decoder, state, task)
 
     def step(self, state: Any, choose: Any, task: Task) -> tuple[Any, Round]:
         """The inner decoder's step, racing, with match verification."""

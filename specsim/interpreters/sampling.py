@@ -19,7 +19,7 @@ def pick(law: Array, uniform: Array) -> Array:
     """Inverse transform: weights law [..., V], uniform [...] in [0, 1) -> index [...].
 
     Index i owns [F(i-1), F(i)) of the cumulative weights F, scaled to their total; an index of weight 0 owns nothing.
-    Where a parallel cumulative sum rounds unevenly an index of weight 0 could be hit: the likeliest one takes its place.
+    Where a parallel cumulative sum rounds unevenly an index of weight 0 could be hit: the likeliest takes its place.
     """
     xp = namespace(law)
     cumulative = xp.cumulative_sum(law, axis=-1)

@@ -70,8 +70,8 @@ def test_law_keeper_samples_uniformly_beyond_its_limit(model):
 
 @pytest.mark.parametrize("decoder", [Autoregressive(), Chain(4), Jacobi(8, "gumbel")], ids=repr)
 def test_an_image_does_not_depend_on_its_batch(model, decoder):
-    one = decode(Plan("fashion", decoder, images=5, batch=5), model)
-    two = decode(Plan("fashion", decoder, images=5, batch=2), model)
+    one = decode(Plan("fashion", decoder, images=5, seed=1, batch=5), model)
+    two = decode(Plan("fashion", decoder, images=5, seed=1, batch=2), model)
     assert (one.tokens == two.tokens).mean() > 0.9  # float32 rounding differs with the batch; most rows agree whole
     assert (one.tokens == two.tokens).all(axis=1).sum() >= 4
 
