@@ -45,9 +45,14 @@ def ratio_interval(top: np.ndarray, bottom: np.ndarray) -> dict[str, Any]:
     }
 
 
+def slot_counts(batches: list[Samples]) -> list[int]:
+    """How many drafts each slot judged, over all batches."""
+    slots = max(int(b.reached.max(initial=0)) for b in batches)
+    return [sum(int((b.reached > s).sum()) for b in batches) for s in range(slots)]
+
+
 def slot_rates(batches: list[Samples]) -> list[float | None]:
     """P(kept | judged) per slot over all batches."""
-    slots = max(int(b.reached.max(initial=0)) for b in batches)
-    kept = [sum(int((b.kept > s).sum()) for b in batches) for s in range(slots)]
-    reached = [sum(int((b.reached > s).sum()) for b in batches) for s in range(slots)]
-    return [k / r if r else None for k, r in zip(kept, reached, strict=True)]
+    judged = slot_counts(batches)
+    kept = [sum(int((b.kept > s).sum()) for b in batches) for s in range(len(judged))]
+    return [k / n if n else None for k, n in zip(kept, judged, strict=True)]

@@ -78,21 +78,28 @@ def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) 
 
 def report_view(content: dict[str, Any], out: Path) -> Group:
     """The table for people, and where the pages are."""
-    grid = Grid(title="exact on a table model; sampled on `fashion`", title_justify="left")
-    for name, side in (
-        ("system", "left"),
-        ("verdict", "left"),
-        ("exact TV", "right"),
-        ("calls per image", "right"),
-        ("tokens per call", "right"),
-        ("s / image", "right"),
-    ):
-        grid.add_column(name, justify=side)  # type: ignore[arg-type]
+    grid = Grid(title="exact on a table model; sampled on `fashion`, ± half of the 95 % interval", title_justify="left")
+    for name in ("system", "verdict"):
+        grid.add_column(name)
+    for name in ("exact TV", "calls/image", "tokens/call", "s/image"):
+        grid.add_column(name, justify="right", no_wrap=True)
     for system in content["systems"]:
         small = system["table_model"]
         tv = "0" if small["tv_exact"] == "0" else f"{small['tv']:.4f}"
-        style = "green" if small["verdict"] == "lossless" else "red"
-        figures = pages.interval(system["nfe_per_image"], 1), pages.interval(system["tokens_per_call"], 2)
-        name = system["system"] + (" (warning)" if system["warning"] else "")
-        grid.add_row(name, Text(small["verdict"], style), tv, *figures, f"{system['seconds_per_image']:.3f}")
-    return Group(grid, Text(f"{content['seconds']:.0f} s. Pages: {out / 'report.html'}, {out / 'report.md'}"))
+        verdict = Text(small["verdict"], "green" if small["verdict"] == "lossless" else "red")
+        figures = short(system["nfe_per_image"], 1), short(system["tokens_per_call"], 2)
+        name = system["system"] + (" (!)" if system["warning"] else "")
+        grid.add_row(name, verdict, tv, *figures, f"{system['seconds_per_image']:.3f}")
+    warnings = [f"(!) {s['system']} {s['warning']}." for s in content["systems"] if s["warning"]]
+    pages_at = (
+        f"{content['seconds']:.0f} s. Open {out / 'report.html'} (or report.md); what the columns mean is said there."
+    )
+    return Group(grid, *map(Text, warnings), Text(pages_at))
+
+
+def short(figure: dict[str, Any], digits: int) -> str:
+    """A sampled figure with half the width of its interval."""
+    value = f"{figure['value']:.{digits}f}"
+    if figure["interval"] is None:
+        return value
+    return f"{value} ± {(figure['interval'][1] - figure['interval'][0]) / 2:.{digits}f}"

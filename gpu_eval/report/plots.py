@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import matplotlib
 
@@ -10,10 +11,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from gpu_eval.pictures import grid, png
+from gpu_eval.pictures import grid
 from gpu_eval.report.rows import Row
 
 GOOD, BAD = "#1b7f5c", "#b3402a"
+MARKERS = "osv^D*PX<"
+FEWEST = 50
+"""Drafts a slot must have judged before its rate is drawn: fewer say little (a rate of 50 is known within .14)."""
 SHOWN = 10
 """Images per system in the contact sheet: one of each class."""
 
@@ -28,20 +32,33 @@ def png_of(figure: plt.Figure) -> bytes:
 
 def exact_map(rows: list[Row]) -> bytes:
     """Exact bias against exact cost on the table model: left is faster, down is closer to the target."""
-    figure, axes = plt.subplots(figsize=(7, 4.6))
-    stacked: dict[tuple[float, float], list[Row]] = {}
-    for row in rows:
-        stacked.setdefault((float(row.calls), float(row.tv)), []).append(row)
-    for (x, y), here in stacked.items():
-        colour = GOOD if here[0].lossless else BAD
-        axes.plot(x, y, "o", color=colour, markersize=7)
-        label = "\n".join(row.system.name for row in here)
-        axes.annotate(label, (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=colour)
-    axes.set_xlabel("expected target calls for 4 tokens (exact)")
+    figure, axes = plt.subplots(figsize=(7, 4.8))
+    ordered = sorted((row for row in rows if row.system.name != "AR"), key=lambda row: (row.calls, row.tv))
+    for number, row in enumerate(ordered, start=1):
+        colour = GOOD if row.lossless else BAD
+        label = f"{number} {row.system.name}: {float(row.calls):.3f}, {float(row.tv):.3f}"
+        axes.plot(float(row.calls), float(row.tv), "o", color=colour, markersize=7, label=label)
+        up = 6 + 9 * sum(r.calls == row.calls and r.tv == row.tv for r in ordered[: number - 1])
+        place: dict[str, Any] = {
+            "textcoords": "offset points",
+            "xytext": (0, up),
+            "ha": "center",
+            "fontsize": 8,
+            "color": colour,
+        }
+        axes.annotate(str(number), (float(row.calls), float(row.tv)), **place)
+    axes.set_xlabel("expected target calls for 4 tokens (exact; plain decoding: 4)")
     axes.set_ylabel("TV(output, target) (exact)")
     axes.set_title("Table model: bias against calls")
-    axes.margins(x=0.15, y=0.15)
+    axes.margins(x=0.08, y=0.12)
     axes.grid(alpha=0.3)
+    legend: dict[str, Any] = {
+        "title": "system: calls, TV",
+        "fontsize": 8,
+        "loc": "center left",
+        "bbox_to_anchor": (1.01, 0.5),
+    }
+    axes.legend(handlelength=1, **legend)
     return png_of(figure)
 
 
@@ -62,25 +79,28 @@ def tokens_per_call(rows: list[Row]) -> bytes:
 
 
 def slot_rates(rows: list[Row]) -> bytes:
-    """P(kept | judged) by slot of the block."""
-    figure, axes = plt.subplots(figsize=(7, 4.2))
-    for row in rows:
-        kept = [np.nan if rate is None else rate for rate in row.slots]
-        if kept:
-            axes.plot(range(len(kept)), kept, marker=".", linewidth=1, label=row.system.name)
-    axes.set_xlabel("slot of the block")
-    axes.set_ylabel("P(kept | judged)")
-    axes.set_ylim(0, 1)
-    axes.set_title("Acceptance by slot on `fashion`")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=7, ncols=2, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    """P(kept | judged) by slot of the block, chains beside windows; a rate of too few drafts is left out."""
+    shown = [row for row in rows if row.slots]
+    chains = [row for row in shown if row.system.real.needs_draft]
+    figure, panels = plt.subplots(2, 1, figsize=(7, 7.4))
+    for axes, group, name in zip(
+        panels, (chains, [r for r in shown if r not in chains]), ("chain", "window"), strict=True
+    ):
+        for number, row in enumerate(group):
+            kept = [
+                rate if n >= FEWEST and rate is not None else np.nan
+                for rate, n in zip(row.slots, row.judged, strict=True)
+            ]
+            style: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "linewidth": 1, "markersize": 4}
+            axes.plot(range(len(kept)), kept, label=row.system.name, **style)
+        axes.set_ylabel("P(kept | judged)")
+        axes.set_ylim(0, 1)
+        axes.set_title(f"Acceptance by slot of the {name} (slots judged at least {FEWEST} times)")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    panels[-1].set_xlabel("slot of the block")
+    figure.subplots_adjust(hspace=0.3)
     return png_of(figure)
-
-
-def strip(row: Row) -> bytes:
-    """The first images of a system side by side."""
-    shown = row.images[:SHOWN]
-    return png(grid(shown, columns=len(shown)))
 
 
 def contact_sheet(rows: list[Row]) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 
 import specsim
 from gpu_eval.fashion import Fashion
-from gpu_eval.figures import ratio_interval, slot_rates
+from gpu_eval.figures import ratio_interval, slot_counts, slot_rates
 from gpu_eval.report.systems import System
 from gpu_eval.run import Plan, decode
 from specsim.table_files import read_table
@@ -32,6 +32,7 @@ class Row:
     seconds_per_image: float
     overhead: float
     slots: list[float | None]
+    judged: list[int]
     images: np.ndarray
 
     @property
@@ -70,6 +71,7 @@ def row(system: System, model: Fashion, models: tuple[Table, Table], images: int
         done.loop_seconds / images,
         (done.loop_seconds - done.model_seconds) / done.model_seconds,
         slot_rates(done.batches),
+        slot_counts(done.batches),
         done.images,
     )
 
@@ -95,4 +97,5 @@ def as_json(row: Row) -> dict[str, Any]:
         "seconds_per_image": row.seconds_per_image,
         "step_overhead_fraction": row.overhead,
         "acceptance_by_slot": row.slots,
+        "judged_by_slot": row.judged,
     }
