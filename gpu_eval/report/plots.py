@@ -10,11 +10,14 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from gpu_eval.pictures import grid
 from gpu_eval.report.rows import Row
 
 GOOD, BAD = "#1b7f5c", "#b3402a"
+BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+"""Legends stand beside the picture, never on the data."""
 MARKERS = "osv^D*PX<"
 FEWEST = 50
 """Drafts a slot must have judged before its rate is drawn: fewer say little (a rate of 50 is known within .14)."""
@@ -39,26 +42,14 @@ def exact_map(rows: list[Row]) -> bytes:
         label = f"{number} {row.system.name}: {float(row.calls):.3f}, {float(row.tv):.3f}"
         axes.plot(float(row.calls), float(row.tv), "o", color=colour, markersize=7, label=label)
         up = 6 + 9 * sum(r.calls == row.calls and r.tv == row.tv for r in ordered[: number - 1])
-        place: dict[str, Any] = {
-            "textcoords": "offset points",
-            "xytext": (0, up),
-            "ha": "center",
-            "fontsize": 8,
-            "color": colour,
-        }
-        axes.annotate(str(number), (float(row.calls), float(row.tv)), **place)
+        at: dict[str, Any] = {"textcoords": "offset points", "xytext": (0, up), "ha": "center"}
+        axes.annotate(str(number), (float(row.calls), float(row.tv)), fontsize=8, color=colour, **at)
     axes.set_xlabel("expected target calls for 4 tokens (exact; plain decoding: 4)")
     axes.set_ylabel("TV(output, target) (exact)")
     axes.set_title("Table model: bias against calls")
     axes.margins(x=0.08, y=0.12)
     axes.grid(alpha=0.3)
-    legend: dict[str, Any] = {
-        "title": "system: calls, TV",
-        "fontsize": 8,
-        "loc": "center left",
-        "bbox_to_anchor": (1.01, 0.5),
-    }
-    axes.legend(handlelength=1, **legend)
+    axes.legend(title="system: calls, TV", handlelength=1, **BESIDE)
     return png_of(figure)
 
 
@@ -97,7 +88,8 @@ def slot_rates(rows: list[Row]) -> bytes:
         axes.set_ylim(0, 1)
         axes.set_title(f"Acceptance by slot of the {name} (slots judged at least {FEWEST} times)")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(**BESIDE)
     panels[-1].set_xlabel("slot of the block")
     figure.subplots_adjust(hspace=0.3)
     return png_of(figure)

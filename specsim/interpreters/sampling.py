@@ -23,8 +23,8 @@ def pick(law: Array, uniform: Array) -> Array:
     """
     xp = namespace(law)
     cumulative = xp.cumulative_sum(law, axis=-1)
-    below = xp.astype(cumulative <= uniform[..., None] * cumulative[..., -1:], xp.uint8)
-    index = xp.clip(xp.sum(below, axis=-1, dtype=xp.int64), 0, law.shape[-1] - 1)
+    passed = xp.count_nonzero(cumulative <= uniform[..., None] * cumulative[..., -1:], axis=-1)
+    index = xp.clip(passed, 0, law.shape[-1] - 1)
     return xp.where(at(law, index) > 0, index, xp.argmax(law, axis=-1))
 
 
