@@ -9,6 +9,10 @@ class SpecsimError(ValueError):
     """Bad input, said in one clear line; the command line prints it and exits with status 2."""
 
 
+class TooLarge(SpecsimError):
+    """An enumeration that would not fit its budget of memory."""
+
+
 def require(condition: bool, owner: str, field: str, value: Any, wanted: str) -> None:
     """Refuse a field value: 'Lenient: omega = -1 must be a number above 0'."""
     if not condition:

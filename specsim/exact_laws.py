@@ -9,7 +9,7 @@ from typing import Any
 
 from specsim.decoding import Decoder, Task
 from specsim.enumeration import enumerate_law
-from specsim.errors import SpecsimError
+from specsim.errors import TooLarge
 from specsim.laws import Law
 from specsim.tables import Table
 from specsim.tasks import make_task
@@ -65,7 +65,7 @@ class Size:
         """Refuse before any work what the estimate puts far above the budget."""
         logs = self.log_bytes()
         if logs[self.task.length] > math.log(self.budget * ESTIMATE_SLACK):
-            raise SpecsimError(
+            raise TooLarge(
                 f"exact law: {self.decoder!r} at vocab {self.target.vocab} and length {self.task.length} needs about "
                 f"10^{logs[self.task.length] / math.log(10):.1f} bytes, above the budget of "
                 f"{self.budget / 2**30:.3g} GiB; {self.advice()}"
@@ -82,13 +82,13 @@ class Size:
         while len(logs) <= self.task.length and logs[-1] < math.log(PROBE_BYTES):
             try:
                 logs.append(math.log(self.probe(len(logs))))
-            except SpecsimError:
+            except TooLarge:
                 return logs + [math.inf] * (self.task.length + 1 - len(logs))
         growth = max(0.0, logs[-1] - logs[-2])
         return logs + [logs[-1] + growth * (n + 1) for n in range(self.task.length + 1 - len(logs))]
 
     def probe(self, length: int) -> int:
-        """Bytes that a short sequence takes; SpecsimError when even that is much."""
+        """Bytes that a short sequence takes; TooLarge when even that is much."""
         target, draft = self.target.floats(), None if self.draft is None else self.draft.floats()
         task = self.task._replace(target=target, draft=draft, fresh=target.uniform, length=length)
         return enumerate_law(self.decoder, task, target, PROBE_MOST)[1]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from specsim import COUPLINGS, RULES, Law, Table, exact, random_table, table
+from specsim import COUPLINGS, RULES, Law, SpecsimError, Table, exact, random_table, table
 from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
 from specsim.decoding import Rows
 from specsim.laws import target_mass
@@ -227,3 +227,11 @@ def test_marginals_and_token_distances() -> None:
         # At V = 2 the distance of two laws is their gap at one token.
         gaps = [abs(mass(mine, *x, 0) - mass(mine, *x) * shares[x]) for x in prefixes]
         assert law.token_tv(target)[n] == sum(gaps)
+
+
+@pytest.mark.parametrize("decoder", [Jacobi(2, "gumbel"), Race(Jacobi(2))], ids=repr)
+@pytest.mark.parametrize("length", [2, 7])
+def test_shared_noise_beyond_three_tokens_is_refused_for_what_it_is(decoder: Any, length: int) -> None:
+    """Also where an estimate comes first: the reason is the vocabulary, not the memory."""
+    with pytest.raises(SpecsimError, match="exact for vocab 1, 2 and 3, not 4"):
+        exact(decoder, random_table(4, length, 1).floats())

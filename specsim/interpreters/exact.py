@@ -11,7 +11,7 @@ import numpy as np
 
 from specsim.arrays import Array, is_exact
 from specsim.decoding import first_if
-from specsim.errors import SpecsimError
+from specsim.errors import SpecsimError, TooLarge
 from specsim.interpreters.merging import as_words
 from specsim.noise_regions import WHOLE, Regions
 
@@ -61,7 +61,7 @@ class Exact:
         row = ROW_OVERHEAD + 4 * self.length + COPIES * 8 * sum(math.prod(a.shape[1:]) for a in live)
         self.peak = max(self.peak, rows * row)
         if rows * row > self.budget:
-            raise SpecsimError(
+            raise TooLarge(
                 f"exact law: this needs {rows:,} rows at once ({rows * row / 2**30:.3g} GiB), more than the budget "
                 f"of {self.budget / 2**30:.3g} GiB; {self.advice()}"
             )
