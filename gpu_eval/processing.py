@@ -51,7 +51,9 @@ def law(logits: Tensor, processing: Processing) -> Tensor:
     logits = at_least_float32(logits)
     if processing.temperature == 0:
         return point_mass(logits)
-    logits = logits / processing.temperature
+    # The largest logit becomes 0 first, and the temperature stays a normal number: nothing becomes 0/0 or inf - inf.
+    temperature = max(processing.temperature, torch.finfo(logits.dtype).tiny)
+    logits = (logits - logits.amax(-1, keepdim=True)) / temperature
     if 0 < processing.top_k < logits.shape[-1]:
         logits = keep_top_k(logits, processing.top_k)
     if processing.top_p < 1:

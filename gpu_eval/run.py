@@ -20,6 +20,8 @@ from specsim.errors import SpecsimError, require
 from specsim.sampling import Samples, sample, to_numpy
 
 SCHEMA = "specsim.run/1"
+MOST_IMAGES = 100_000
+"""Images of one run: all of them are held until the picture is drawn."""
 MODELS: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion}
 
 
@@ -38,9 +40,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         require(self.model in MODELS, "run", "model", self.model, f"one of {', '.join(MODELS)}")
-        require(self.images >= 1, "run", "images", self.images, "at least 1")
+        require(1 <= self.images <= MOST_IMAGES, "run", "images", self.images, f"from 1 to {MOST_IMAGES}")
         require(self.batch >= 1, "run", "batch", self.batch, "at least 1")
-        require(self.seed >= 0, "run", "seed", self.seed, "at least 0")
+        require(0 <= self.seed < 2**64, "run", "seed", self.seed, "from 0 to 2**64 - 1")
 
     def labels(self, rows: list[int]) -> list[int]:
         """Class of each image."""

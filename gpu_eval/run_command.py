@@ -14,8 +14,10 @@ from gpu_eval.pictures import grid, png
 from gpu_eval.run import Plan, decode, load, result_json
 from gpu_eval.saved_laws import LawKeeper
 from specsim.errors import SpecsimError
-from specsim.files import ready_directory, write_bytes, write_text
+from specsim.files import ready_directory, write_together
 from specsim.sampling import to_numpy
+
+PICTURE, RESULT = "images.png", "result.json"
 
 
 def run_to_directory(
@@ -23,6 +25,8 @@ def run_to_directory(
 ) -> dict[str, Any]:
     """Decode and write; everything that can be refused is refused before the first image."""
     ready_directory(out)
+    if save_laws is not None and save_laws.resolve() in {(out / name).resolve() for name in (PICTURE, RESULT)}:
+        raise SpecsimError(f"save-laws: {save_laws} is a file that --out {out} writes; choose another name")
     keeper = law_keeper(plan, save_laws)
     model = load(plan)
     done = decode(plan, model, keeper, progress)
@@ -30,8 +34,8 @@ def run_to_directory(
     if keeper is not None and save_laws is not None:
         written, met = keeper.save(save_laws, to_numpy(model.codebook))
         content["saved_laws"] = {"file": str(save_laws), "written": written, "met": met, "sampled": written < met}
-    write_bytes(out / "images.png", png(grid(done.images)))
-    write_text(out / "result.json", json.dumps(content, indent=1) + "\n")
+    result = json.dumps(content, indent=1) + "\n"
+    write_together(out, {PICTURE: png(grid(done.images)), RESULT: result.encode()})
     return content
 
 

@@ -41,6 +41,11 @@ def number(value: Any, like: Array) -> Any:
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 
 
+def to_numpy(array: Array) -> np.ndarray:
+    """A copy on the CPU, whatever the namespace."""
+    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
+
+
 def from_floats(function: Any, array: Array) -> Array:
     """`function` of float arrays, applied to `array`; an exact array goes through float64 once, there and back."""
     if not is_exact(array):

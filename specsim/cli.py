@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-HOLDS, FAILS, BAD_INPUT = 0, 1, 2
+HOLDS, FAILS, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+LONGEST_LINE = 600
+"""Characters of an error line: a value may be far longer than anybody reads."""
 
 
 def option(name: str, text: str) -> Any:
@@ -37,12 +41,66 @@ Seed = Annotated[int, option("--seed", "Everything random follows from it.")]
 
 
 def main() -> None:
-    """Run a command: 0 holds, 1 does not, 2 bad usage or input."""
+    """Run a command: exit status 0 holds, 1 does not, 2 bad usage or input, 130 interrupted."""
+    status = run_command()
     try:
-        app()
-    except SpecsimError as error:
-        Console(stderr=True, soft_wrap=True, highlight=False).print("error:", str(error), markup=False)
-        sys.exit(BAD_INPUT)
+        sys.stdout.flush()
+    except OSError as error:
+        say(f"error: cannot print the result: {error.strerror or error}")
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what could not be printed is not tried again at exit
+        status = BAD_INPUT
+    sys.exit(status)
+
+
+def run_command() -> int:
+    """The exit status; whatever goes wrong is one line on stderr, never a traceback (but see SPECSIM_TRACEBACK)."""
+    try:
+        return app(standalone_mode=False) or HOLDS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BaseException as error:
+        if os.environ.get("SPECSIM_TRACEBACK"):
+            raise
+        say(f"error: {reason(error)}")
+        return BAD_INPUT
+
+
+def reason(error: BaseException) -> str:
+    """One line for any error; an unforeseen one names its type and place, and how to see more."""
+    if isinstance(error, SpecsimError):
+        return str(error)
+    if hasattr(error, "format_message"):  # a usage error of the command line library
+        return error.format_message()
+    if isinstance(error, SystemExit):
+        return "a rule or decoder tried to end the program; it may only return"
+    if isinstance(error, MemoryError):
+        return "out of memory; use a smaller case"
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"{type(error).__name__}: {error} ({where}; SPECSIM_TRACEBACK=1 shows where it came from)"
+
+
+def say(line: str) -> None:
+    """One line on stderr: cut where it is too long, and without control characters."""
+    text = "".join(c if c.isprintable() else " " for c in line)
+    text = text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 60]} … {text[-50:]}"
+    Console(stderr=True, soft_wrap=True, highlight=False).print(text, markup=False)
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        from specsim import __version__
+
+        print(f"specsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """Know, not guess, what a speculative decoder does."""
 
 
 @contextmanager
@@ -50,7 +108,8 @@ def progress_bar(what: str) -> Iterator[Any]:
     """A bar on stderr for work that may take longer than two seconds; yields update(done, total)."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with redirect_stdout(sys.stderr), bar:  # a rule that prints must not spoil the JSON on stdout
         task = bar.add_task(what, total=None)
         yield lambda done, total=None: bar.update(task, completed=done, total=total)
 
@@ -72,20 +131,30 @@ def jsonable(content: Any) -> Any:
     return "inf" if isinstance(content, float) and content == float("inf") else content
 
 
-def rule_of(text: str | None) -> Any:
-    """The rule a spec names."""
+def rule_of(text: str | None, check: bool = True) -> Any:
+    """The rule a spec names; with `check`, one that is no valid rule is refused here."""
     from specsim.rules import RULES
     from specsim.specs import parse
 
-    return None if text is None else parse(text, RULES, "rule")
+    if text is None:
+        return None
+    with redirect_stdout(sys.stderr):
+        rule = parse(text, RULES, "rule")
+        if check:
+            from specsim.checking.result import require_rule
+
+            require_rule(rule)
+    return rule
 
 
 def decoder_of(text: str) -> Any:
     """The decoder a spec names."""
     from specsim.decoders import DECODERS
     from specsim.specs import parse
+    from specsim.tasks import require_decoder
 
-    return parse(text, DECODERS, "decoder")
+    with redirect_stdout(sys.stderr):
+        return require_decoder(parse(text, DECODERS, "decoder"))
 
 
 @app.command()
@@ -110,6 +179,7 @@ def decoders(as_json: AsJson = False) -> None:
 def new_rule(
     name: Annotated[str, typer.Argument(help="Class name of the rule, e.g. MyRule.")],
     out: Annotated[Path | None, option("--out", "File to write (default: the name in lower case, .py).")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write a commented rule file that already passes `specsim check`."""
     from specsim.files import write_text
@@ -120,7 +190,8 @@ def new_rule(
     if path.exists():
         raise SpecsimError(f"new-rule: {path} exists already; choose another --out")
     write_text(path, text)
-    print(f"wrote {path}\ncheck it with: specsim check {path}:{name}")
+    content = {"schema": "specsim.new-rule/1", "file": str(path), "rule": f"{path}:{name}"}
+    emit(content, f"wrote {path}\ncheck it with: specsim check {path}:{name}", as_json)
 
 
 @app.command()
@@ -137,9 +208,13 @@ def check(
     if expect not in (None, *checking.EXPECTATIONS):
         raise SpecsimError(f"--expect {expect}: must be one of {', '.join(checking.EXPECTATIONS)}")
     with progress_bar("checking") as update:
-        found = checking.check(rule_of(rule), backends(), laws, progress=lambda _, done, of: update(done, of))
+        found = checking.check(
+            rule_of(rule, check=False), backends(), laws, progress=lambda _, done, of: update(done, of)
+        )
     emit(checking.as_json(found), render(found), as_json)
-    raise typer.Exit(HOLDS if expect is None or checking.meets(found, expect) else FAILS)
+    if expect is not None and not checking.meets(found, expect):
+        say(f"expected {expect}: it is {checking.summary(found)}")
+        raise typer.Exit(FAILS)
 
 
 def backends() -> dict[str, Any]:
@@ -178,7 +253,7 @@ def law(
 @app.command()
 def run(
     decoder: DecoderSpec,
-    out: Annotated[Path, option("--out", "Directory for images.png and result.json.")],
+    out: Annotated[str, option("--out", "Directory for images.png and result.json.")],
     model: Annotated[str, option("--model", "Image model.")] = "fashion",
     rule: RuleSpec = None,
     images: Annotated[int, option("--images", "How many images.")] = 16,
@@ -197,17 +272,18 @@ def run(
         from gpu_eval.processing import Processing
         from gpu_eval.run import Plan
         from gpu_eval.run_command import run_to_directory, run_view
+    from specsim.files import ready_directory
 
     processing = Processing(guidance, temperature, top_k, top_p)
     plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing)
     with progress_bar("images") as update:
-        content = run_to_directory(plan, out, save_laws, update)
-    emit(content, run_view(content, out), as_json)
+        content = run_to_directory(plan, ready_directory(out), save_laws, update)
+    emit(content, run_view(content, Path(out)), as_json)
 
 
 @app.command()
 def report(
-    out: Annotated[Path, option("--out", "Directory for report.html, report.md and the pictures.")] = Path("report"),
+    out: Annotated[str, option("--out", "Directory for report.html, report.md and the pictures.")] = "report",
     images: Annotated[int, option("--images", "Images per system.")] = 40,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -215,10 +291,11 @@ def report(
     """The main job: every system in one table, exact verdicts beside pictures of a real model."""
     with needing("report", "gpu"):
         from gpu_eval.report.command import report_to_directory, report_view
+    from specsim.files import ready_directory
 
     with progress_bar("systems") as update:
-        content = report_to_directory(out, images, seed, update)
-    emit(content, report_view(content, out), as_json)
+        content = report_to_directory(Path(out) if out.strip() else ready_directory(out), images, seed, update)
+    emit(content, report_view(content, Path(out)), as_json)
 
 
 @contextmanager
@@ -227,7 +304,8 @@ def needing(command: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise SpecsimError(f"{command} needs {error.name}: pip install 'specsim[{extra}]'") from None
+        how = f"pip install 'specsim[{extra}]', in a checkout pip install -e '.[{extra}]'"
+        raise SpecsimError(f"{command} needs {error.name}: {how}") from None
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ Model = Callable[[Array, Array, int], Array]
 tokens[b, :start[b] + j].  A pure function; positions at or beyond the end are legal and give any law."""
 
 
+MOST_SLOTS = 4096
+"""Longest window or lookahead: far beyond any published one, and short enough to be refused before memory is."""
 NOWHERE = 2**31 - 1
 """A position beyond every sequence: what is drawn there cannot matter."""
 

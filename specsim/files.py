@@ -40,6 +40,28 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         raise SpecsimError(f"cannot write {path}: {_reason(error)}") from error
 
 
+def write_together(directory: Path, files: dict[str, bytes]) -> None:
+    """Write several files so that a full disk or a name that is taken leaves all of them as they were.
+
+    Everything is written under other names first; only then do the files take their places.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for name, data in files.items():
+            target = Path(os.path.realpath(directory / name))
+            if target.exists() and not target.is_file():
+                raise OSError(errno.EINVAL, f"{name} is not a regular file")
+            drafts[target] = target.with_name(f".{secrets.token_hex(8)}.tmp")
+            drafts[target].write_bytes(data)
+        for target, draft in drafts.items():
+            os.replace(draft, target)
+    except (OSError, ValueError) as error:
+        raise SpecsimError(f"cannot write in {directory}: {_reason(error)}") from error
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)
+
+
 def ready_directory(path: str | Path) -> Path:
     """Make the directory if need be and prove that a file can be written in it, before any work is spent."""
     directory = Path(path)
@@ -57,11 +79,18 @@ def ready_directory(path: str | Path) -> Path:
     return directory
 
 
+def require_regular(path: str | Path) -> None:
+    """SpecsimError for what is there but no regular file: a device or a pipe may never end."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise SpecsimError(f"cannot read {path}: it is not a regular file")
+
+
 def read_json(path: str | Path, exact: bool = False) -> Any:
     """The JSON value of a file, refusing what JSON does not settle: duplicate keys, NaN and infinities.
 
     With `exact`, a number with a point or an exponent is the Fraction of its decimal text (0.1 is 1/10).
     """
+    require_regular(path)
     try:
         text = Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
@@ -79,6 +108,7 @@ def read_json(path: str | Path, exact: bool = False) -> Any:
 
 def load_module(path: str | Path) -> types.ModuleType:
     """Run a user's Python file as a module, once for the same content. sys.path is left alone."""
+    require_regular(path)
     try:
         source = Path(path).read_bytes()
         name = f"specsim_file_{hashlib.sha256(os.path.realpath(path).encode() + source).hexdigest()[:16]}"

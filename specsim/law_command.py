@@ -13,6 +13,9 @@ from specsim.law_report import law_json
 from specsim.laws import Law, target_mass
 from specsim.table_files import read_table
 
+LEAST_MEMORY, MOST_MEMORY = 1e-6, 1e6
+"""GiB: a kilobyte holds nothing, and no machine has more than the other."""
+
 
 def law_of_files(
     target_file: Path,
@@ -26,15 +29,15 @@ def law_of_files(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, Any], Law, Any]:
     """-> (JSON content, the law, the target's masses).  SpecsimError for bad files or parts that do not fit."""
-    if not 0 < gibibytes < float("inf"):
-        raise SpecsimError(f"memory {gibibytes}: must be a number of GiB above 0")
+    if not LEAST_MEMORY <= gibibytes <= MOST_MEMORY:
+        raise SpecsimError(f"memory {gibibytes}: must be a number of GiB from {LEAST_MEMORY} to {MOST_MEMORY:g}")
     target = read_table(target_file)
-    draft = None if draft_file is None else read_table(draft_file)
+    draft = None if draft_file is None or not decoder.needs_draft else read_table(draft_file)
     configuration = {
         "decoder": repr(decoder),
         "rule": repr(rule) if rule is not None else ("Strict()" if decoder.takes_rule else None),
         "target": str(target_file),
-        "draft": None if draft_file is None else str(draft_file),
+        "draft": None if draft is None else str(draft_file),
         "length": target.length if length is None else length,
         "eos": eos,
         "numbers": "Fractions" if exact else "float64",

@@ -24,6 +24,8 @@ def law_json(law: Law, target: Table, configuration: dict[str, Any], exact: bool
     content: dict[str, Any] = {"schema": SCHEMA, **configuration, "tv": float(tv)}
     if exact:
         content["tv_exact"] = str(tv)
+        content["expected_calls_exact"] = str(law.calls)
+        content["expected_accepted_exact"] = str(law.accepted)
     content |= {
         "kl": law.kl(target),
         "max_ratio": float(law.max_ratio(target)),
@@ -55,16 +57,21 @@ def law_view(content: dict[str, Any], law: Law, target_mass: Any) -> Group:
     for i in range(len(kept)):
         slots.add_column(str(i), justify="right")
     slots.add_row(*("-" if a is None else f"{a:.4f}" for a in kept))
-    parts = [head, slots, differences(law, target_mass)] if kept else [head, differences(law, target_mass)]
+    parts = [head, *([slots] if kept else []), *([differences(law, target_mass)] if content["tv"] else [])]
     return Group(*parts)
 
 
 def headline(content: dict[str, Any]) -> dict[str, str]:
     """The main figures, in words."""
-    verdict = "lossless" if content["tv"] == 0 or content.get("tv_exact") == "0" else "see TV"
-    tv = f"{content['tv']:.6g}" + (f"  = {shorten(content['tv_exact'])}" if "tv_exact" in content else "  (float64)")
+    tv = f"{content['tv']:.6g}  (float64)"
+    if "tv_exact" in content:
+        tv = (
+            f"{content['tv']:.6g} = {shorten(content['tv_exact'])}"
+            if content["tv"]
+            else "0, exactly: lossless on this model"
+        )
     return {
-        "TV(output, target)": f"{tv}  {verdict if 'tv_exact' in content else ''}".rstrip(),
+        "TV(output, target)": tv,
         "KL(output || target)": f"{content['kl']:.6g} nats",
         "max output / target": f"{content['max_ratio']:.6g}",
         "expected target calls": f"{content['expected_calls']:.6g}",
@@ -81,7 +88,8 @@ def shorten(text: str, most: int = 40) -> str:
 
 def differences(law: Law, target_mass: Any) -> Grid:
     """The sequences where output and target differ most."""
-    gaps = sorted(range(len(law.mass)), key=lambda i: -abs(law.mass[i] - target_mass[i]))[:MOST_SHOWN]
+    differing = (i for i in range(len(law.mass)) if law.mass[i] != target_mass[i])
+    gaps = sorted(differing, key=lambda i: -abs(law.mass[i] - target_mass[i]))[:MOST_SHOWN]
     grid = Grid(title="sequences that differ most", title_justify="left")
     for name in ("tokens", "output", "target", "output - target"):
         grid.add_column(name, justify="right")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from specsim.arrays import Array, namespace
+from specsim.arrays import Array, is_exact, namespace, to_numpy
 from specsim.decoding import Decoder, Round, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import Sampling
-from specsim.tasks import make_task
+from specsim.tasks import SUM_SLACK, make_task
 from specsim.verification import Block, Drafted
 
 Observe = Callable[[Drafted, Round], None]
@@ -59,11 +59,6 @@ class Samples:
         return [float((self.kept > s).sum() / n) if (n := (self.reached > s).sum()) else None for s in slots]
 
 
-def to_numpy(array: Array) -> np.ndarray:
-    """A copy on the CPU, whatever the namespace."""
-    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
-
-
 def sample(
     decoder: Decoder,
     target: Any,
@@ -83,6 +78,8 @@ def sample(
     progress(finished tokens, all tokens) is called after each target call.
     """
     task = make_task(decoder, target, draft, rule, length, eos)
+    if is_exact(task.fresh):
+        raise SpecsimError("sample: this table holds Fractions, which are for exact laws; sample its .floats()")
     names = list(range(rows)) if isinstance(rows, int) else list(rows)
     if not names or min(names) < 0 or seed < 0:
         raise SpecsimError(f"rows {rows!r} and seed {seed!r}: at least one row, and no negative number")
@@ -129,11 +126,11 @@ class Guarded:
         return laws
 
     def stop_if_bad(self) -> None:
-        """SpecsimError naming row and position of the first law that has no finite positive sum."""
+        """SpecsimError naming row and position of the first law that does not sum to 1."""
         if self.totals is None:
             return
         totals = to_numpy(self.totals)
-        bad = ~((totals > 0) & np.isfinite(totals))
+        bad = ~(abs(totals - 1) <= SUM_SLACK)
         if bad.any():
             row, offset = np.argwhere(bad)[0]
             position = int(to_numpy(self.start)[row]) + int(offset)

@@ -6,6 +6,8 @@ import keyword
 
 from specsim.errors import SpecsimError
 
+TAKEN = ("Verdict", "optimal_residual", "number", "capped_ratio", "dataclass", "float")
+"""Names that the file itself uses."""
 TEMPLATE = '''\
 """My acceptance rule.  Check it:  specsim check {path}:{name}"""
 
@@ -30,6 +32,8 @@ class {name}:
 
 def skeleton(name: str, path: str) -> str:
     """The text of a new rule file."""
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise SpecsimError(f"new-rule: {name!r} is not a Python class name; try MyRule")
+    if not name.isidentifier() or keyword.iskeyword(name) or name[0] == "_" or name in TAKEN or len(name) > 80:
+        raise SpecsimError(f"new-rule: {name[:90]!r} cannot name a new Python class; try MyRule")
+    if not path.endswith(".py") or not path.isprintable() or any(c in path for c in '"\\'):
+        raise SpecsimError(f"new-rule: --out {path[:200]!r} must end in .py, without quotes or backslashes")
     return TEMPLATE.format(name=name, path=path)

@@ -145,12 +145,15 @@ def _construct(thing: Callable[..., Any], name: str, positional: list[Any], name
     try:
         _check_names(thing, name, named)
         _check_types(thing, positional, named)
-        return thing(*positional, **named)
+        made = thing(*positional, **named)
     except SpecsimError:
         raise
-    except Exception as error:  # whatever a constructor objects to is an answer to what the user typed
+    except (Exception, SystemExit) as error:  # whatever a constructor objects to answers what the user typed
         problem = _line(error) or type(error).__name__
         raise SpecsimError(f"{name}: {problem}; it is {describe(thing)}") from error
+    if made is None:
+        raise SpecsimError(f"{name} makes nothing: it gave None")
+    return made
 
 
 def _check_names(thing: Callable[..., Any], name: str, named: dict[str, Any]) -> None:

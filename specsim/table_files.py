@@ -42,9 +42,12 @@ def codebook(vectors: Any, vocab: int) -> list[list[float]] | None:
     if not isinstance(vectors, list) or len(vectors) != vocab or not all(isinstance(v, list) for v in vectors):
         raise SpecsimError(f"codebook must be a list of {vocab} vectors")
     try:
-        return [[float(x) for x in vector] for vector in vectors]
-    except (TypeError, ValueError):
-        raise SpecsimError("codebook holds something that is not a number") from None
+        values = [[float(x) for x in vector] for vector in vectors]
+    except (TypeError, ValueError, OverflowError):
+        raise SpecsimError("codebook holds something that is not a number of ordinary size") from None
+    if len({len(vector) for vector in values}) != 1 or not values[0]:
+        raise SpecsimError("codebook: all vectors must have the same length, at least 1")
+    return values
 
 
 def table_json(model: Table) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +15,8 @@ from specsim.errors import SpecsimError
 
 SUM_SLACK = Fraction(1, 10**9)
 """How far a row of written decimals may be from summing to 1; within it the row is renormalised, beyond it refused."""
+WRITTEN = re.compile(r"\s*[+-]?\d{0,400}(\.\d{0,400})?([eE][+-]?\d{1,3})?(/\d{1,400})?\s*")
+"""Numbers as text: up to 400 digits and exponents of three, since "1e-99999999" would be a hundred million digits."""
 ROW_LIMIT = 5_000_000
 """Rows beyond which a table is refused before any memory is taken."""
 
@@ -107,10 +110,13 @@ def _vocab(first: Any) -> int:
 
 def _rows(level: Any, depth: int, vocab: int) -> list[tuple[str, Any]]:
     """Flatten one level into (name, row) pairs, checking its shape."""
-    rows, names = [level], [f"laws[{depth}]"]
+    rows, names, nested = [level], [f"laws[{depth}]"], 0
     while all(isinstance(row, (list, tuple)) and row and isinstance(row[0], (list, tuple)) for row in rows):
         names = [f"{name}[{i}]" for name, row in zip(names, rows, strict=True) for i in range(len(row))]
         rows = [inner for row in rows for inner in row]
+        nested += 1
+    if nested not in (depth, 1):
+        raise SpecsimError(f"laws[{depth}] is nested {nested} deep; nest it {depth} deep, or give a list of its laws")
     if len(rows) != vocab**depth:
         raise SpecsimError(f"laws[{depth}]: {len(rows)} laws where {vocab}**{depth} = {vocab**depth} are needed")
     return list(zip(names, rows, strict=True))
@@ -122,20 +128,25 @@ def _law(row: Any, where: str, vocab: int) -> tuple[list[Fraction], bool]:
         raise SpecsimError(f"{where}: {row!r} must be a list of {vocab} numbers")
     law = [_fraction(entry, where) for entry in row]
     if min(law) < 0:
-        raise SpecsimError(f"{where}: {float(min(law))} is negative; a law has entries of at least 0")
+        raise SpecsimError(f"{where}: {_show(min(law))} is negative; a law has entries of at least 0")
     total = sum(law, Fraction(0))
     if abs(total - 1) > SUM_SLACK:
-        raise SpecsimError(f"{where}: the entries sum to {float(total)}, not to 1 (within 1e-9)")
+        raise SpecsimError(f"{where}: the entries sum to {_show(total)}, not to 1 (within 1e-9)")
     return [entry / total for entry in law], total == 1
 
 
 def _fraction(entry: Any, where: str) -> Fraction:
     try:
-        if isinstance(entry, bool):
+        if isinstance(entry, bool) or (isinstance(entry, str) and not WRITTEN.fullmatch(entry)):
             raise TypeError
         return Fraction(str(entry)) if isinstance(entry, float) else Fraction(entry)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         raise SpecsimError(f'{where}: {entry!r} is not a number or a fraction such as "1/3"') from None
+
+
+def _show(value: Fraction) -> str:
+    """A number for an error line, however large."""
+    return f"{float(value):.12g}" if abs(value) < 10**300 else "a number beyond 1e300"
 
 
 def random_table(vocab: int, length: int, seed: int, zeros: bool = False, highest: int = 9) -> Table:

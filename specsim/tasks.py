@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from specsim.arrays import is_exact, to_numpy
 from specsim.decoding import Decoder, Task
 from specsim.errors import SpecsimError
 from specsim.rules import Strict
 from specsim.rules.lantern import bind_codebook
+from specsim.tables import Table
 from specsim.verification import verifier
+
+SUM_SLACK = 1e-4
+"""How far a law of floats may sum from 1: float32 rounding over 65,536 tokens stays below 1e-5, wrong laws do not."""
 
 
 def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int | None, eos: int | None) -> Task:
@@ -16,6 +23,8 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
 
     target, draft: models with `vocab`, `length`, `uniform` [V] and optionally `codebook`; rule None means Strict().
     """
+    require_decoder(decoder)
+    check_table("target", target)
     length = target.length if length is None else length
     if not 1 <= length <= target.length:
         raise SpecsimError(f"length {length}: the target model has laws for 1 to {target.length} tokens")
@@ -25,14 +34,39 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
         check_draft(decoder, target, draft, length)
     if rule is not None and not decoder.takes_rule:
         raise SpecsimError(f"{decoder!r} takes no rule: {rule!r} would have nothing to decide")
+    require_form(rule)
     bound = bind_codebook(Strict() if rule is None else rule, getattr(target, "codebook", None))
-    return Task(target, verifier(bound), length, target.uniform, draft, eos)
+    return Task(target, verifier(bound), length, target.uniform, draft if decoder.needs_draft else None, eos)
+
+
+def require_decoder(decoder: Any) -> Any:
+    """The decoder, if it is one."""
+    if isinstance(decoder, type) or not (hasattr(decoder, "start") and hasattr(decoder, "step")):
+        raise SpecsimError(f"{decoder!r} is no decoder; give one such as Chain(lookahead=4)")
+    return decoder
+
+
+def require_form(rule: Any) -> None:
+    """A rule is None or an object that can be called, or has `at`; a class is not yet a rule."""
+    if rule is not None and (isinstance(rule, type) or not (callable(rule) or hasattr(rule, "at"))):
+        raise SpecsimError(f"{rule!r} is no rule; give one such as Lenient(omega=1.3)")
+
+
+def check_table(name: str, model: Any) -> None:
+    """A table built by hand must hold laws; other models are looked at while they are sampled."""
+    if isinstance(model, Table) and not is_exact(model.laws):
+        laws = to_numpy(model.laws)
+        bad = ~(np.isfinite(laws).all(axis=-1) & (laws >= 0).all(axis=-1) & (abs(laws.sum(axis=-1) - 1) <= SUM_SLACK))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise SpecsimError(f"{name} table: laws[{row}] = {laws[row].tolist()} is not a law (entries >= 0, sum 1)")
 
 
 def check_draft(decoder: Decoder, target: Any, draft: Any, length: int) -> None:
     """A draft model must speak the target's vocabulary, for as long, in the same numbers."""
     if draft is None:
         raise SpecsimError(f"{decoder!r} needs a draft model, and none was given")
+    check_table("draft", draft)
     if draft.vocab != target.vocab:
         raise SpecsimError(f"draft vocab {draft.vocab} differs from target vocab {target.vocab}")
     if draft.length < length:

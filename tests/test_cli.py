@@ -99,7 +99,14 @@ BAD = {
     "missing file": (("--target", "nowhere.json", "--decoder", "Autoregressive"), "nowhere.json"),
     "too long": (("--target", TARGET, "--decoder", "Autoregressive", "--length", "9"), "9"),
     "eos out of range": (("--target", TARGET, "--decoder", "Autoregressive", "--eos", "7"), "7"),
-    "does not fit": (("--target", TARGET, "--decoder", "Jacobi(2)", "--memory", "0.0000001"), "would fit"),
+    "window beyond reason": (("--target", TARGET, "--decoder", "Jacobi(window=10000000)"), "10000000"),
+    "race of nothing": (("--target", TARGET, "--decoder", "Race(None)"), "does not race yet"),
+    "a rule for a decoder": (("--target", TARGET, "--decoder", "Race(3)"), "does not race yet"),
+    "no memory": (("--target", TARGET, "--decoder", "Autoregressive", "--memory", "nan"), "memory nan"),
+    "overflow": (("--target", TARGET, "--decoder", "Jacobi(2)", "--rule", "Annealed(nu=-1e308)"), "nu = -1e+308"),
+    "usage": (("--target", TARGET, "--decoder", "Autoregressive", "--length", "x"), "--length"),
+    "endless file": (("--target", "/dev/zero", "--decoder", "Autoregressive"), "regular file"),
+    "does not fit": (("--target", TARGET, "--decoder", "Jacobi(2)", "--memory", "0.00001"), "would fit"),
 }
 
 
@@ -117,6 +124,10 @@ LAWS = {
     "text": ({"vocab": 2, "laws": [["a half", "1/2"]]}, "a half"),
     "vocab": ({"vocab": 3, "laws": [[0.5, 0.5]]}, "3 numbers"),
     "no laws": ({"vocab": 2}, "laws"),
+    "huge": ({"vocab": 2, "laws": [["1e999", "0"]]}, "beyond 1e300"),
+    "huge exponent": ({"vocab": 2, "laws": [["1e-99999999", "1"]]}, "1e-99999999"),
+    "nested too deep": ({"vocab": 2, "laws": [[[[0.5, 0.5]]]]}, "nested"),
+    "codebook": ({"vocab": 2, "laws": [[0.5, 0.5]], "codebook": [[1], [1, 2]]}, "same length"),
     "zero denominator": ({"vocab": 2, "laws": [["1/0", "1"]]}, "1/0"),
 }
 
@@ -127,6 +138,71 @@ def test_bad_tables_are_named(specsim, tmp_path, content, named):
     path.write_text(json.dumps(content))
     status, _, err = specsim("law", "--target", str(path), "--decoder", "Autoregressive")
     assert status == 2 and str(path) in err and named in err and err.count("\n") == 1
+
+
+ROGUES = {
+    "ends the program": "raise SystemExit(0)",
+    "raises": "raise ZeroDivisionError('by design')",
+    "not a verdict": "return 3",
+    "not a number": "return Verdict(0 * draft + float('nan'), target)",
+    "above 1": "return Verdict(0 * draft + 2, target)",
+    "no law": "return Verdict(0 * draft, 2 * target)",
+    "complex": "return Verdict(0 * draft + 0.5j, target)",
+}
+
+
+@pytest.mark.parametrize("command", ["law", "run", "check"])
+@pytest.mark.parametrize("body", ROGUES.values(), ids=list(ROGUES))
+def test_a_rule_that_is_none_is_refused_by_every_command(specsim, tmp_path, body, command):
+    """Exit 2 before anything is computed or written, also where the rule would end the program with status 0."""
+    (tmp_path / "rogue.py").write_text(
+        f"from specsim import Verdict\nclass R:\n    def __call__(self, draft, target, position):\n        {body}\n"
+    )
+    rule, out = f"{tmp_path}/rogue.py:R", tmp_path / "out"
+    words = {
+        "law": ("law", "--target", TARGET, "--decoder", "Jacobi(2)", "--rule", rule),
+        "run": ("run", "--decoder", "Jacobi(4)", "--images", "1", "--out", str(out), "--rule", rule),
+        "check": ("check", rule, "--expect", "lossless"),
+    }
+    status, stdout, err = specsim(*words[command])
+    assert status == 2 and stdout == "" and err.startswith("error:") and err.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_rule_that_prints_does_not_spoil_the_json(specsim, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "from specsim import Strict\nprint('loaded')\nclass R:\n    def __call__(self, *laws):\n"
+        "        print('asked')\n        return Strict()(*laws)\n"
+    )
+    for words in (("law", "--target", TARGET, "--decoder", "Jacobi(2)", "--rule"), ("check",)):
+        status, out, err = specsim(*words, f"{tmp_path}/loud.py:R", "--json")
+        assert status == 0 and json.loads(out) and "asked" in err
+
+
+def test_a_constructor_that_makes_nothing_is_no_rule(specsim, tmp_path):
+    (tmp_path / "none.py").write_text("class R:\n    def __new__(cls):\n        return None\n")
+    status, _, err = specsim("law", "--target", TARGET, "--decoder", "Jacobi(2)", "--rule", f"{tmp_path}/none.py:R")
+    assert status == 2 and "gave None" in err
+
+
+def test_what_cannot_be_printed_is_an_error():
+    """A full disk behind stdout: exit 2 and one line, not a status that says the rule failed."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "specsim.cli", "rules"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2 and done.stderr.startswith("error:") and "Traceback" not in done.stderr
+
+
+def test_version(specsim):
+    from specsim import __version__
+
+    assert specsim("--version")[:2] == (0, f"specsim {__version__}\n")
+
+
+def test_a_failed_expectation_is_said(specsim):
+    status, _, err = specsim("check", "Lenient(1.3)", "--expect", "lossless")
+    assert status == 1 and "expected lossless" in err and "biased" in err
 
 
 def test_decimals_are_read_as_written_and_renormalising_is_said(specsim, tmp_path):

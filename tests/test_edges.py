@@ -191,7 +191,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "too many laws": (lambda: table([HALVES, [HALVES] * 3]), "3 laws where 2..1 = 2 are needed"),
     "a short law": (lambda: table([HALVES, [HALVES, [1]]]), "list of 2 numbers"),
     "a huge table": (lambda: table([HALVES] * 30), "more than 5,000,000 laws"),
-    "window 0": (lambda: Jacobi(0), "window = 0 must be a whole number of at least 1"),
+    "window 0": (lambda: Jacobi(0), "window = 0 must be a whole number from 1 to 4096"),
     "window 1.5": (lambda: Jacobi(1.5), "window = 1.5 must be"),
     "continuation": (lambda: Jacobi(2, "sideways"), "continuation = 'sideways' must be one of independent"),
     "tail": (lambda: Jacobi(2, tail="long"), "tail = 'long' must be one of uniform, onehot"),

@@ -53,7 +53,7 @@ PLAIN_DECODERS = [
 """Every decoder the oracle has; windows and lookaheads reach beyond the sequence."""
 NOISY = [
     *(Race(), Race(Chain(2))),
-    *(Race(Jacobi(2, name, "onehot")) for name in COUPLINGS),
+    *(Race(Jacobi(size, tail=tail)) for size in (2, 3) for tail in ("uniform", "onehot")),
     *(Jacobi(*args) for args in product((1, 2, 3), ("gumbel",), ("uniform", "onehot"))),
 ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from specsim.errors import SpecsimError
-from specsim.files import read_json, ready_directory, write_bytes, write_text
+from specsim.files import load_module, read_json, ready_directory, write_bytes, write_text, write_together
 
 
 def refusal(action: Callable[[], Any], *wanted: str) -> None:
@@ -165,3 +165,24 @@ def test_json_that_cannot_be_read(tmp_path: Path) -> None:
     refusal(lambda: read_json(tmp_path / "none.json"), "none.json", "No such file")
     refusal(lambda: read_json(tmp_path), "Is a directory")
     refusal(lambda: read_json("\0"), "null")
+
+
+def test_files_written_together_are_all_there_or_none(tmp_path: Path) -> None:
+    """A name that is taken by a directory, found before anything is replaced."""
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "b").mkdir()
+    with pytest.raises(SpecsimError, match="b is not a regular file"):
+        write_together(tmp_path, {"a": b"new", "b": b"new"})
+    assert (tmp_path / "a").read_text() == "old" and sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+    (tmp_path / "b").rmdir()
+    write_together(tmp_path, {"a": b"new", "b": b"new"})
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"new", b"new"] and len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_endless_file_is_refused(tmp_path: Path) -> None:
+    """A device, and a pipe that nobody writes to."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", str(tmp_path / "pipe")):
+        for read in (read_json, load_module):
+            with pytest.raises(SpecsimError, match="not a regular file"):
+                read(path)

@@ -1,5 +1,6 @@
 """One verified token: every rule against hand-computed figures, the oracle, and the traps rules fall into."""
 
+import math
 import random
 from fractions import Fraction
 from typing import Any
@@ -47,7 +48,7 @@ def plain(rule: Any, vocab: int) -> oracle.Rule:
         case "Lenient":
             return oracle.annealed([decimal(rule.omega)] * 99)
         case "Annealed":
-            factors = [F(float(np.exp(-rule.nu * np.float64(i) - rule.mu))) for i in range(99)]
+            factors = [F(math.exp(-rule.nu * i - rule.mu)) for i in range(99)]
             return oracle.annealed([max(decimal(rule.delta) * f, F(rule.clamp)) for f in factors])
         case "Additive":
             return oracle.raised(lambda law: decimal(rule.epsilon), 2)

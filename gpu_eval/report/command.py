@@ -17,9 +17,9 @@ from gpu_eval.provenance import provenance
 from gpu_eval.report import pages, plots
 from gpu_eval.report.rows import Row, as_json, row, toy_models
 from gpu_eval.report.systems import SYSTEMS
-from gpu_eval.run import best_device
+from gpu_eval.run import MOST_IMAGES, best_device
 from specsim.errors import require
-from specsim.files import ready_directory, write_bytes, write_text
+from specsim.files import ready_directory, write_together
 
 SCHEMA = "specsim.report/1"
 PICTURES: dict[str, tuple[str, Callable[[list[Row]], bytes]]] = {
@@ -34,7 +34,7 @@ def report_to_directory(
     out: Path, images: int, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
     """Compute every system and write report.html, report.md, report.json and the pictures."""
-    require(images >= 1, "report", "images", images, "at least 1")
+    require(1 <= images <= MOST_IMAGES, "report", "images", images, f"from 1 to {MOST_IMAGES}")
     require(seed >= 0, "report", "seed", seed, "at least 0")
     ready_directory(out)
     begin = time.perf_counter()
@@ -67,13 +67,12 @@ def heading(images: int, seed: int, source: dict[str, Any]) -> str:
 
 
 def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) -> None:
-    """All files, each written whole."""
+    """All files at once."""
     drawn = {title: (name, draw(rows)) for title, (name, draw) in PICTURES.items()}
-    for name, data in drawn.values():
-        write_bytes(out / name, data)
-    write_text(out / "report.json", json.dumps(content, indent=1) + "\n")
-    write_text(out / "report.md", pages.markdown(rows, head, {title: name for title, (name, _) in drawn.items()}))
-    write_text(out / "report.html", pages.html(rows, head, {title: data for title, (_, data) in drawn.items()}))
+    markdown = pages.markdown(rows, head, {title: name for title, (name, _) in drawn.items()})
+    html = pages.html(rows, head, {title: data for title, (_, data) in drawn.items()})
+    texts = {"report.json": json.dumps(content, indent=1) + "\n", "report.md": markdown, "report.html": html}
+    write_together(out, dict(drawn.values()) | {name: text.encode() for name, text in texts.items()})
 
 
 def report_view(content: dict[str, Any], out: Path) -> Group:

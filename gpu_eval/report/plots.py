@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from gpu_eval.fashion import NAMES
 from gpu_eval.pictures import grid
 from gpu_eval.report.rows import Row
 
@@ -36,7 +37,8 @@ def png_of(figure: plt.Figure) -> bytes:
 def exact_map(rows: list[Row]) -> bytes:
     """Exact bias against exact cost on the table model: left is faster, down is closer to the target."""
     figure, axes = plt.subplots(figsize=(7, 4.8))
-    ordered = sorted((row for row in rows if row.system.name != "AR"), key=lambda row: (row.calls, row.tv))
+    plain = max(row.calls for row in rows)
+    ordered = sorted((row for row in rows if row.calls < plain), key=lambda row: (row.calls, row.tv))
     for number, row in enumerate(ordered, start=1):
         colour = GOOD if row.lossless else BAD
         label = f"{number} {row.system.name}: {float(row.calls):.3f}, {float(row.tv):.3f}"
@@ -104,5 +106,11 @@ def contact_sheet(rows: list[Row]) -> bytes:
         axis.set_xticks([])
         axis.set_yticks([])
         axis.spines[:].set_visible(False)
+    shown = len(rows[0].images[:SHOWN])
+    top = np.atleast_1d(axes)[0]
+    width = grid(rows[0].images[:SHOWN], columns=SHOWN).shape[1]
+    top.xaxis.tick_top()
+    top.set_xticks((np.arange(shown) + 0.5) * width / shown, NAMES[:shown], fontsize=7)
+    top.tick_params(length=0)
     figure.subplots_adjust(hspace=0.05)
     return png_of(figure)

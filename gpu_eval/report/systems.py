@@ -51,7 +51,10 @@ def jacobi(name: str, about: str, continuation: str, rule: Any = None, warning: 
     return System(name, about, small, real, rule or Strict(), warning)
 
 
-STALE = "stores the old draft law of kept tokens, as the released code does: claimed lossless, exactly biased"
+STALE = (
+    "stores the old draft law of kept tokens, as the released code for Lumina and Janus was read to do: "
+    "claimed lossless, exactly biased"
+)
 SYSTEMS: tuple[System, ...] = (
     System("AR", "plain autoregressive decoding", Autoregressive(), Autoregressive()),
     chain("SD", "speculative decoding", Strict()),
@@ -66,6 +69,7 @@ SYSTEMS: tuple[System, ...] = (
     jacobi("SJD + CSD", "Jacobi with the content-aware rule", "independent", ContentAware(0.5, 0.35)),
     jacobi("SCD-MC", "Jacobi, maximal coupling", "maximal"),
     jacobi("SCD-GS", "Jacobi, Gumbel coupling", "gumbel"),
+    System("race (AR)", "plain decoding, one race a token", Race(Autoregressive()), Race(Autoregressive())),
     System("race (Jacobi)", "match verification, shared noise", Race(Jacobi(3)), Race(Jacobi(16))),
     System("race (chain)", "match verification, shared noise", Race(CHAIN), Race(LONG_CHAIN)),
     jacobi("SCD-MC, stale", "known-bad variant", "maximal_stale", warning=STALE),

@@ -10,12 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from specsim.errors import SpecsimError
+from specsim.files import require_regular
 
 KEYS = {"draft": 2, "target": 2, "token": 1, "slot": 1, "block": 1, "row": 1}
 """Arrays of the file and their dimensions: laws [M, V], the drafted token and where it stood [M]."""
 SUM_SLACK = 1e-4
 """How far a stored law may be from summing to 1: a float32 softmax over 65,536 tokens is off by 1e-5 at most, logits
 or cut-off laws by far more.  Within it laws are renormalised."""
+UNREADABLE = (
+    *(OSError, ValueError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What numpy raises on files that are no npz archive of plain arrays."""
 ROWS_AT_ONCE = 2**22
 """Numbers that are checked at a time."""
 
@@ -54,10 +60,13 @@ def read_laws(path: str | Path) -> Met:
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     """The named arrays of an npz file."""
     try:
+        require_regular(path)
         with open(path, "rb") as file:
             return pick_arrays(np.load(file, allow_pickle=False))
-    except (OSError, ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+    except UNREADABLE as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or "it ends too early"
+        if "pickle" in reason:
+            reason = "it is not an npz archive of plain arrays"
         raise SpecsimError(f"cannot read laws from {path}: {reason}") from error
 
 

@@ -101,6 +101,11 @@ def check(
     return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook))
 
 
+def require_rule(rule: Rule) -> None:
+    """SpecsimError unless the rule gives valid verdicts on every pair; what it is good for is not asked."""
+    measured(rule, usable(rule, all_pairs()), None, lambda what, done, of: None)
+
+
 def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tuple[list[Known], str]:
     """Every stack with its figures, in Fractions if the rule can, and "exact" or "float64: why".
 
@@ -181,6 +186,12 @@ def meets(result: CheckResult, expect: str) -> bool:
     if expect not in EXPECTATIONS:
         raise SpecsimError(f"unknown expectation {expect!r}; known: {', '.join(EXPECTATIONS)}")
     return result.agrees and (result.on_line if expect == "on-line" else result.verdict == expect)
+
+
+def summary(result: CheckResult) -> str:
+    """What a rule is, in a few words."""
+    words = [result.verdict, "on the line" if result.on_line else "off the line"]
+    return ", ".join(words if result.agrees else [*words, "and another rule on another backend"])
 
 
 def as_json(result: CheckResult) -> dict[str, Any]:

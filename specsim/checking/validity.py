@@ -55,11 +55,11 @@ def guarded(rule: Rule, call: Callable[..., Any], *arguments: Any) -> Any:
         return call(*arguments)
     except SpecsimError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SpecsimError(f"{rule!r}: {failure(rule, error)}; correct the rule") from error
 
 
-def failure(rule: Rule, error: Exception) -> str:
+def failure(rule: Rule, error: BaseException) -> str:
     """'ZeroDivisionError: Fraction(1, 0) at my_rule.py:12', the place being in the rule's own file."""
     form = getattr(type(rule), "at" if hasattr(rule, "at") else "__call__", None)
     code = getattr(form, "__code__", None) or getattr(rule, "__code__", None)
@@ -78,7 +78,7 @@ def exact_verdict(rule: Rule, stack: Stack) -> Verdict:
         answer = ask(rule, stack)
     except SpecsimError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise NotExact(f"on Fractions the rule raises {failure(rule, error)}") from error
     verdict = shaped(rule, answer, stack.draft)
     for name, array in zip(Verdict._fields, verdict, strict=True):
@@ -134,6 +134,8 @@ def shaped(rule: Rule, answer: Any, draft: Array, by_token: bool | None = None) 
         if got != need:
             form = "one for every token put to `at`" if by_token else "the shape of the laws"
             raise SpecsimError(f"{rule!r}: shape of {name} is {got}, must be {need}, {form}")
+        if "complex" in str(getattr(value, "dtype", "")):
+            raise SpecsimError(f"{rule!r}: {name} holds complex numbers, must be real")
     return Verdict(answer.accept, answer.residual)
 
 

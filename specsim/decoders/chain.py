@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from specsim.arrays import Array, arange, hits, namespace, place, slot
-from specsim.decoding import NOWHERE, Round, Rows, Task, settle
+from specsim.decoding import MOST_SLOTS, NOWHERE, Round, Rows, Task, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
@@ -24,21 +24,31 @@ class Chain:
     takes_rule: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        wanted = "a whole number of at least 1"
-        require(type(self.lookahead) is int and self.lookahead >= 1, "Chain", "lookahead", self.lookahead, wanted)
+        wanted = f"a whole number from 1 to {MOST_SLOTS}"
+        require(
+            type(self.lookahead) is int and 1 <= self.lookahead <= MOST_SLOTS,
+            "Chain",
+            "lookahead",
+            self.lookahead,
+            wanted,
+        )
 
     def start(self, task: Task, rows: Rows, choose: Any) -> Rows:
         """Nothing to prepare."""
         return rows
 
+    def size(self, task: Task) -> int:
+        """Slots for drafts: never more than could be real."""
+        return max(1, min(self.lookahead, task.length - 1))
+
     def step(self, state: Rows, choose: Any, task: Task) -> tuple[Rows, Round]:
         """One round: lookahead draft calls, one target call."""
-        xp = namespace(state.tokens)
+        xp, size = namespace(state.tokens), self.size(task)
         (tokens, length, drafts), laws = self.draft(state, choose, task)
-        target = task.target(place(tokens, length, drafts), length, self.lookahead + 1)
+        target = task.target(place(tokens, length, drafts), length, size + 1)
         draft = xp.concat([xp.stack(laws, axis=1), target[:, -1:, :]], axis=1)
-        position = length[:, None] + arange(self.lookahead + 1, length)
-        real = (arange(self.lookahead + 1, length) < self.lookahead) & (position < task.length - 1)
+        position = length[:, None] + arange(size + 1, length)
+        real = (arange(size + 1, length) < size) & (position < task.length - 1)
         padded = xp.concat([drafts, 0 * drafts[:, :1]], axis=1)
         drafted = Drafted(draft, target, padded, real, position)
         block, live = task.verify(choose, drafted, (tokens, length, padded))
@@ -50,14 +60,14 @@ class Chain:
 
     def draft(self, state: Rows, choose: Any, task: Task) -> tuple[tuple[Array, Array, Array], list[Array]]:
         """Draw the chain -> ((tokens, length, drafts [B, L]), draft laws, L of [B, V])."""
-        xp = namespace(state.tokens)
+        xp, size = namespace(state.tokens), self.size(task)
         assert task.draft is not None
         tokens, length = state
-        drafts = xp.broadcast_to(0 * length[:, None], (length.shape[0], self.lookahead))
+        drafts = xp.broadcast_to(0 * length[:, None], (length.shape[0], size))
         laws: list[Array] = []
-        for i in range(self.lookahead):
+        for i in range(size):
             law = task.draft(place(tokens, length, drafts[:, :i]) if i else tokens, length + i, 1)[:, 0, :]
             position = xp.where(length + i < task.length - 1, length + i, NOWHERE)
             token, (tokens, length, drafts, *laws) = choose.token(law, position, (tokens, length, drafts, *laws, law))
-            drafts = xp.where(arange(self.lookahead, drafts) == i, token[:, None], drafts)
+            drafts = xp.where(arange(size, drafts) == i, token[:, None], drafts)
         return (tokens, length, drafts), laws

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from specsim.arrays import Array, arange, namespace, place, point, slot
 from specsim.couplings import COUPLINGS
-from specsim.decoding import NOWHERE, Round, Rows, Task, first_if, settle
+from specsim.decoding import MOST_SLOTS, NOWHERE, Round, Rows, Task, first_if, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
@@ -55,38 +55,44 @@ class Jacobi:
     takes_rule: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        wanted = "a whole number of at least 1"
-        require(type(self.window) is int and self.window >= 1, "Jacobi", "window", self.window, wanted)
+        wanted = f"a whole number from 1 to {MOST_SLOTS}"
+        require(type(self.window) is int and 1 <= self.window <= MOST_SLOTS, "Jacobi", "window", self.window, wanted)
         names = f"one of {', '.join(COUPLINGS)}"
         require(self.continuation in COUPLINGS, "Jacobi", "continuation", self.continuation, names)
         require(self.tail in TAILS, "Jacobi", "tail", self.tail, f"one of {', '.join(TAILS)}")
 
+    def size(self, task: Task) -> int:
+        """W, or the whole sequence where that is shorter."""
+        return min(self.window, task.length)
+
     def start(self, task: Task, rows: Rows, choose: Any) -> Window:
         """A wholly new window."""
-        xp = namespace(rows.length)
-        slots = arange(self.window + 1, rows.length)
-        position = xp.where(slots < self.window, rows.length[:, None] + slots, NOWHERE)
+        xp, size = namespace(rows.length), self.size(task)
+        slots = arange(size + 1, rows.length)
+        position = xp.where(slots < size, rows.length[:, None] + slots, NOWHERE)
         window, (tokens, length) = choose.token(spread(task.fresh, position), position, tuple(rows))
         return Window(tokens, length, window, TAILS[self.tail](window, spread(task.fresh, window)))
 
     def canonical(self, state: Window, task: Task) -> Window:
         """Drafts and laws of slots that hold none, or lie beyond the end, are one and the same."""
-        slots = arange(self.window + 1, state.length)
-        void = (slots == self.window) | (state.length[:, None] + slots >= task.length)
+        size = self.size(task)
+        slots = arange(size + 1, state.length)
+        void = (slots == size) | (state.length[:, None] + slots >= task.length)
         window = namespace(void).where(void, 0, state.window)
         return state._replace(window=window, laws=first_if(void, state.laws))
 
     def step(self, state: Window, choose: Any, task: Task) -> tuple[Window, Round]:
         """One target call: verify the window, draw the token after the kept ones and the next window, commit."""
+        size = self.size(task)
         known = place(state.tokens, state.length, state.window[:, :-1])
-        target = task.target(known, state.length, self.window + 1)
-        position = state.length[:, None] + arange(self.window + 1, state.length)
-        real = (position < task.length) & (arange(self.window + 1, position) < self.window)
+        target = task.target(known, state.length, size + 1)
+        position = state.length[:, None] + arange(size + 1, state.length)
+        real = (position < task.length) & (arange(size + 1, position) < size)
         drafted = Drafted(state.laws, target, state.window, real, position)
         block, live = task.verify(choose, drafted, (*state, target))
         stop, (*held, residual) = draw_stop(block, choose, (*live, block.residual))
-        slots = arange(self.window + 1, stop)
-        redrawn = (slots > stop[:, None]) & (slots < self.window)
+        slots = arange(size + 1, stop)
+        redrawn = (slots > stop[:, None]) & (slots < size)
         judged = Judged._make((*held, stop, redrawn, slot(residual, stop[:, None])))
         drawn, judged = self.draw(judged, choose, task)
         return self.close(judged, drawn, choose, task)
@@ -97,29 +103,30 @@ class Jacobi:
         W + 1 draws are needed and the block has W + 1 slots, so they form a ring: slot `stop` draws the token after
         the kept ones, the slots after it are redrawn, and the slots before it, settled already, draw the new tail.
         """
+        size = self.size(task)
         coupling, xp = COUPLINGS[self.continuation], namespace(judged.stop)
-        ring = arange(self.window + 1, judged.stop)
+        ring = arange(size + 1, judged.stop)
         asked = xp.where(judged.redrawn, judged.length[:, None] + ring, NOWHERE)
         kernel, live = coupling.redraw(choose, judged.laws, judged.target, judged.window, asked, judged)
         judged = Judged._make(live)
         stop = judged.stop[:, None]
         law = xp.where((ring == stop)[..., None], judged.added, task.fresh)
         law = xp.where(judged.redrawn[..., None], kernel, law)
-        position = judged.length[:, None] + ring + xp.where(ring < stop, self.window + 1, 0 * stop)
+        position = judged.length[:, None] + ring + xp.where(ring < stop, size + 1, 0 * stop)
         drawn, live = choose.token(law, position, judged)
         return drawn, Judged._make(live)
 
     def close(self, judged: Judged, drawn: Array, choose: Any, task: Task) -> tuple[Window, Round]:
         """Commit what is final and put the next window together from the ring."""
-        xp = namespace(drawn)
+        xp, size = namespace(drawn), self.size(task)
         tokens, length, window, laws, target, stop, _, _ = judged
-        ring, first = arange(self.window + 1, stop), stop[:, None] + 1
+        ring, first = arange(size + 1, stop), stop[:, None] + 1
         values = xp.where(ring < stop[:, None], window, drawn)
         rows, counts = settle(task, Rows(tokens, length), values, stop, task.length - length)
-        order = (first + ring) % (self.window + 1)
+        order = (first + ring) % (size + 1)
         after = slot(drawn, order)
         kept_law = slot(COUPLINGS[self.continuation].stored(laws, target, window, drawn), order)
-        survives = first + ring < self.window
+        survives = first + ring < size
         tail_law = TAILS[self.tail](after, task.fresh)
         choose.forget(rows.length + 1)
         return Window(*rows, after, xp.where(survives[..., None], kept_law, tail_law)), counts

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from specsim.arrays import Array, indicator, namespace
 from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task, canonical
+from specsim.errors import require
 from specsim.verification import Block, Drafted, first_rejection
 
 
@@ -46,11 +47,19 @@ class Race:
     """Any decoder with match verification in place of a rule.  Lossless, and equal to plain decoding token for token.
 
     Given the noise nothing is random: drafts, corrections and bonus tokens are winners under their own laws with the
-    noise of their absolute position, and a draft is kept iff it is the winner under the target's law.
+    noise of their absolute position, and a draft is kept iff it is the winner under the target's law.  A window that is
+    redrawn by another coupling is refused: racing its mixture of old token and new law is no race under the new law.
     """
 
     decoder: Decoder = Autoregressive()
     takes_rule: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        inner = self.decoder
+        decodes = hasattr(inner, "start") and hasattr(inner, "step") and not isinstance(inner, Race)
+        require(decodes, "Race", "decoder", inner, "a decoder that does not race yet, e.g. Chain(lookahead=4)")
+        plain = getattr(inner, "continuation", "independent") == "independent"
+        require(plain, "Race", "decoder", inner, "without a continuation of its own: the race redraws the window")
 
     @property
     def needs_draft(self) -> bool:

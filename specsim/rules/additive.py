@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from specsim.arrays import Array, divide, namespace, number
 from specsim.errors import require
+from specsim.rules.lenient import MOST
 from specsim.verification import Verdict, standard_residual
 
 
@@ -33,7 +33,7 @@ class Additive:
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        require(0 <= self.epsilon < math.inf, "Additive", "epsilon", self.epsilon, "a finite number of at least 0")
+        require(0 <= self.epsilon <= MOST, "Additive", "epsilon", self.epsilon, f"a number from 0 to {MOST:g}")
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

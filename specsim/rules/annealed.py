@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
-from specsim.arrays import Array, as_numbers, from_floats, namespace, number
+import numpy as np
+
+from specsim.arrays import Array, as_numbers, is_exact, namespace, number
 from specsim.errors import require
+from specsim.rules.lenient import MOST
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
 
@@ -17,13 +21,19 @@ def mean_mu(nu: float, lookahead: int) -> float:
     """
     return math.log(sum(math.exp(-nu * i) for i in range(lookahead)) / lookahead)
 
+STEEPEST = 1000
+"""Largest |nu| and |mu|: beyond it exp is 0 or capped at every slot but the first."""
+HOTTEST = 20
+"""Cap of the exponent: a factor of exp(20) accepts all there is, and float32 stays far from overflow."""
+
 
 @dataclass(frozen=True)
 class Annealed:
     """b = min(1, omega_i p/q), omega_i = delta exp(-nu i - mu) at slot i, G_i = norm[p - q b]+.  Biased, on the line.
 
     COOL-SD.  With `clamp` omega_i is never below 1; without it late slots with omega_i < 1 are lossless but accept
-    less than the strict rule (dominated).  Exact laws take exp in float64 and convert it once.
+    less than the strict rule (dominated).  nu < 0 heats instead; factors stop growing at exp(20).  Exact laws take
+    exp in float64 and convert it once.
     Source: COOL-SD (arXiv 2601.09212); published nu = 0.7, delta = 1.1 and 2.
     """
 
@@ -33,14 +43,17 @@ class Annealed:
     clamp: bool = True
 
     def __post_init__(self) -> None:
-        require(0 < self.delta < math.inf, "Annealed", "delta", self.delta, "a finite number above 0")
-        require(math.isfinite(self.nu), "Annealed", "nu", self.nu, "a finite number")
-        require(math.isfinite(self.mu), "Annealed", "mu", self.mu, "a finite number")
+        require(0 < self.delta <= MOST, "Annealed", "delta", self.delta, f"a number above 0, at most {MOST:g}")
+        require(abs(self.nu) <= STEEPEST, "Annealed", "nu", self.nu, f"a number from -{STEEPEST} to {STEEPEST}")
+        require(abs(self.mu) <= STEEPEST, "Annealed", "mu", self.mu, f"a number from -{STEEPEST} to {STEEPEST}")
 
     def omega(self, position: Array, like: Array) -> Array:
         """omega_i for slots `position` [...], in the number type of `like`."""
         xp = namespace(like)
-        decay = from_floats(lambda i: xp.exp(-self.nu * i - self.mu), as_numbers(position, like))
+        if is_exact(like):  # math.exp, once per slot: an array's exp may differ in the last bit between machines
+            decay = np.frompyfunc(lambda i: Fraction(math.exp(min(-self.nu * i - self.mu, HOTTEST))), 1, 1)(position)
+        else:
+            decay = xp.exp(xp.clip(-self.nu * as_numbers(position, like) - self.mu, None, HOTTEST))
         omega = number(self.delta, like) * decay
         return xp.maximum(omega, number(1, like)) if self.clamp else omega
 

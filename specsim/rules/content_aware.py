@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from specsim.arrays import Array, entropy, namespace, number, total_variation
 from specsim.errors import require
 from specsim.rules.additive import raised_ratio
+from specsim.rules.lenient import MOST
 from specsim.verification import Verdict, standard_residual
 
 
@@ -24,7 +24,7 @@ class ContentAware:
     delta: float = 0.35
 
     def __post_init__(self) -> None:
-        require(0 <= self.lam < math.inf, "ContentAware", "lam", self.lam, "a finite number of at least 0")
+        require(0 <= self.lam <= MOST, "ContentAware", "lam", self.lam, f"a number from 0 to {MOST:g}")
         require(self.delta >= 0, "ContentAware", "delta", self.delta, "a number of at least 0")
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:

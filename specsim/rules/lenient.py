@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from specsim.arrays import Array, number
 from specsim.errors import require
 from specsim.verification import Verdict, capped_ratio, optimal_residual
+
+MOST = 1e9
+"""Largest factor: every rule accepts all there is long before, and float32 stays far from overflow."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Lenient:
     omega: float = 1.3
 
     def __post_init__(self) -> None:
-        require(0 < self.omega < math.inf, "Lenient", "omega", self.omega, "a finite number above 0")
+        require(0 < self.omega <= MOST, "Lenient", "omega", self.omega, f"a number above 0, at most {MOST:g}")
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

@@ -213,7 +213,7 @@ BAD_CONTENT = [
     (changed("token", put(VOCAB)), r"token\[5\] = 12, must be"),
     (changed("slot", put(-1)), r"slot\[5\] = -1, must be 0 or more"),
     (never_drafted(content()), r"token\[0\] = \d+ has draft probability 0; store the law it was drawn from"),
-    ({**content(), "row": np.array([None] * COUNT)}, "Object arrays cannot be loaded"),
+    ({**content(), "row": np.array([None] * COUNT)}, "not an npz archive of plain arrays"),
 ]
 
 

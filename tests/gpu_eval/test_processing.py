@@ -122,3 +122,10 @@ def test_broken_logits_are_located(value):
 def test_bad_settings_name_the_field_and_show_the_value(name, value):
     with pytest.raises(SpecsimError, match=f"{name} is {value}"):
         Processing(**{name: value})
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-38, 1e-45, 1e-300])
+def test_a_tiny_temperature_is_the_argmax_and_never_overflows(temperature):
+    """Dividing first would give inf - inf = NaN in the softmax, and a NaN law decodes to nonsense without a word."""
+    logits = torch.tensor([[3.0, 90.0, -5.0], [1.0, 0.5, 1e30]])
+    assert law(logits, Processing(temperature=temperature)).tolist() == [[0, 1, 0], [0, 0, 1]]

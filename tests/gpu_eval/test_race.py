@@ -8,7 +8,7 @@ from gpu_eval.processing import Processing
 from gpu_eval.race_ties import Agreement, race_agreement, tie
 from specsim import Chain, Jacobi, Race
 
-DECODERS = [Jacobi(16), Jacobi(5, "maximal", "onehot"), Chain(4)]
+DECODERS = [Jacobi(16), Jacobi(5, tail="onehot"), Chain(4)]
 SEED = 7
 
 

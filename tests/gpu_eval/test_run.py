@@ -102,6 +102,8 @@ BAD = {
     "out": (("--out", "/dev/null/x"), "/dev/null/x"),
     "save-laws": (("--save-laws", "/dev/null/x/l.npz"), "/dev/null/x"),
     "rule": (("--rule", "Lenient(omega=-1)"), "omega = -1"),
+    "no out": (("--out", ""), "empty path"),
+    "too many": (("--images", 10**14), "images = 100000000000000"),
 }
 
 
@@ -119,3 +121,15 @@ def test_intervals_hold_the_value():
     assert figure["value"] == 11.4 and figure["interval"][0] < 11.4 < figure["interval"][1]
     assert mean_interval(calls[:1])["interval"] is None
     assert ratio_interval(np.full(4, 49), np.full(4, 49)) == {"value": 1.0, "interval": [1.0, 1.0]}
+
+
+def test_laws_never_land_on_the_picture(capsys, monkeypatch, tmp_path):
+    words = ("--decoder", "Jacobi(4)", "--images", 1, "--out", tmp_path, "--save-laws", tmp_path / "images.png")
+    status, _, err = call(capsys, monkeypatch, *words)
+    assert status == 2 and "choose another name" in err and not list(tmp_path.iterdir())
+
+
+def test_a_name_that_is_taken_leaves_everything_as_it_was(capsys, monkeypatch, tmp_path):
+    (tmp_path / "result.json").mkdir()
+    status, _, err = call(capsys, monkeypatch, "--decoder", "Jacobi(4)", "--images", 1, "--out", tmp_path)
+    assert status == 2 and "result.json" in err and [p.name for p in tmp_path.iterdir()] == ["result.json"]
