@@ -33,7 +33,7 @@ def test_against_dict_recursion(benchmark):
     from tests import oracle
 
     target = random_table(3, 5, 1)
-    decoder = oracle.jacobi(oracle.model_of(target), oracle.strict, 3, 5, 3, "maximal", "uniform")
+    decoder = oracle.jacobi(oracle.model_of(target).__getitem__, oracle.strict, 3, 5, 3, "maximal", "uniform")
     begin = time.perf_counter()
     found = oracle.run(decoder, 5)
     seconds = time.perf_counter() - begin
