@@ -220,10 +220,10 @@ def check(
 def backends() -> dict[str, Any]:
     """Other array libraries that are installed."""
     try:
-        import torch
-    except ImportError:
+        from gpu_eval.backends import BACKENDS
+    except ModuleNotFoundError:
         return {}
-    return {"torch": torch.asarray}
+    return BACKENDS
 
 
 @app.command()
@@ -284,7 +284,7 @@ def run(
 @app.command()
 def report(
     out: Annotated[str, option("--out", "Directory for report.html, report.md and the pictures.")] = "report",
-    images: Annotated[int, option("--images", "Images per system.")] = 40,
+    images: Annotated[int, option("--images", "Images per system.")] = 100,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
