@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-HOLDS, FAILS, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+HOLDS, FAILS, BAD_INPUT, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
 LONGEST_LINE = 600
 """Characters of an error line: a value may be far longer than anybody reads."""
 
@@ -41,14 +41,13 @@ Seed = Annotated[int, option("--seed", "Everything random follows from it.")]
 
 
 def main() -> None:
-    """Run a command: exit status 0 holds, 1 does not, 2 bad usage or input, 130 interrupted."""
+    """Run a command: exit status 0 holds, 1 does not, 2 bad usage or input, 130 interrupted, 141 nobody reads on."""
     status = run_command()
     try:
         sys.stdout.flush()
     except OSError as error:
-        say(f"error: cannot print the result: {error.strerror or error}")
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what could not be printed is not tried again at exit
-        status = BAD_INPUT
+        status = failed(error)
     sys.exit(status)
 
 
@@ -56,13 +55,23 @@ def run_command() -> int:
     """The exit status; whatever goes wrong is one line on stderr, never a traceback (but see SPECSIM_TRACEBACK)."""
     try:
         return app(standalone_mode=False) or HOLDS
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BaseException as error:
         if os.environ.get("SPECSIM_TRACEBACK"):
             raise
-        say(f"error: {reason(error)}")
-        return BAD_INPUT
+        return failed(error)
+
+
+def failed(error: BaseException) -> int:
+    """Say what went wrong, and its exit status.  An interrupt or a reader that went away needs no words."""
+    # The command line library turns both into errors of its own, which keep what they came from.
+    chain = (error, error.__cause__, error.__context__)
+    if any(isinstance(link, KeyboardInterrupt) for link in chain):
+        return INTERRUPTED
+    if any(isinstance(link, BrokenPipeError) for link in chain):
+        return UNREAD
+    if line := reason(error):
+        say(f"error: {line}")
+    return BAD_INPUT
 
 
 def reason(error: BaseException) -> str:

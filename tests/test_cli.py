@@ -1,8 +1,10 @@
 """The command line as a user meets it: exit statuses, one clear line for bad input, JSON for machines."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -192,6 +194,37 @@ def test_what_cannot_be_printed_is_an_error():
             [sys.executable, "-m", "specsim.cli", "rules"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 2 and done.stderr.startswith("error:") and "Traceback" not in done.stderr
+
+
+def test_no_command_shows_the_help(specsim):
+    status, out, err = specsim()
+    assert status == 2 and "Commands" in out and err == ""
+
+
+@pytest.mark.parametrize("words", [["--help"], ["rules"], ["rules", "--json"]])
+def test_a_reader_that_goes_away_is_no_error(words):
+    """`specsim rules | head -1` ends in silence."""
+    done = subprocess.Popen(
+        [sys.executable, "-m", "specsim.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    done.stdout.close()
+    assert done.stderr.read() == b"" and done.wait() in (0, 141)
+    done.stderr.close()
+
+
+def test_an_interrupt_ends_in_silence_with_130(tmp_path):
+    """And leaves nothing half-written."""
+    words = ["run", "--decoder", "Autoregressive", "--images", "5000", "--out", str(tmp_path / "o")]
+    done = subprocess.Popen(
+        [sys.executable, "-m", "specsim.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while not (tmp_path / "o").exists():
+        assert done.poll() is None
+        time.sleep(0.1)
+    time.sleep(1)
+    done.send_signal(signal.SIGINT)
+    out, err = done.communicate(timeout=30)
+    assert (done.returncode, out, err) == (130, b"", b"") and not list((tmp_path / "o").iterdir())
 
 
 def test_version(specsim):
