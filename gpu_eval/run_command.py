@@ -21,10 +21,10 @@ PICTURE, RESULT = "images.png", "result.json"
 
 
 def run_to_directory(
-    plan: Plan, out: Path, save_laws: Path | None, progress: Callable[[int, int], None] | None = None
+    plan: Plan, directory: str | Path, save_laws: Path | None, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
     """Decode and write; everything that can be refused is refused before the first image."""
-    ready_directory(out)
+    out = ready_directory(directory)
     if save_laws is not None and save_laws.resolve() in {(out / name).resolve() for name in (PICTURE, RESULT)}:
         raise SpecsimError(f"save-laws: {save_laws} is a file that --out {out} writes; choose another name")
     keeper = law_keeper(plan, save_laws)

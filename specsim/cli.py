@@ -281,12 +281,11 @@ def run(
         from gpu_eval.processing import Processing
         from gpu_eval.run import Plan
         from gpu_eval.run_command import run_to_directory, run_view
-    from specsim.files import ready_directory
 
     processing = Processing(guidance, temperature, top_k, top_p)
     plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing)
     with progress_bar("images") as update:
-        content = run_to_directory(plan, ready_directory(out), save_laws, update)
+        content = run_to_directory(plan, out, save_laws, update)
     emit(content, run_view(content, Path(out)), as_json)
 
 
@@ -300,10 +299,9 @@ def report(
     """The main job: every system in one table, exact verdicts beside pictures of a real model."""
     with needing("report", "gpu"):
         from gpu_eval.report.command import report_to_directory, report_view
-    from specsim.files import ready_directory
 
     with progress_bar("systems") as update:
-        content = report_to_directory(Path(out) if out.strip() else ready_directory(out), images, seed, update)
+        content = report_to_directory(out, images, seed, update)
     emit(content, report_view(content, Path(out)), as_json)
 
 

@@ -219,3 +219,28 @@ def test_bad_input(case: str) -> None:
     with pytest.raises(SpecsimError, match=wanted) as caught:
         action()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("laws", [[[2.0, 0.0]], [[1.5, -0.5]], [[float("nan"), 1.0]], [[0.4, 0.4]]], ids=repr)
+def test_a_table_made_by_hand_must_hold_laws(laws: list) -> None:
+    """Table(...) checks nothing by itself; whatever uses it does, sampling and exact laws alike."""
+    wrong = Table(np.array(laws), 1)
+    for use in (sample, exact):
+        with pytest.raises(SpecsimError, match=r"target table: laws\[0\] = .* is not a law"):
+            use(Autoregressive(), wrong)
+
+
+@pytest.mark.parametrize(("entry", "total"), [(5.0, "5.0"), (0.0, "0.0"), (float("nan"), "nan")])
+def test_a_model_that_gives_no_laws_is_named_by_row_and_position(entry: float, total: str) -> None:
+    """Any callable may be a model: what it says is looked at while it is sampled."""
+
+    class Model:
+        vocab, length, uniform, codebook = 2, 3, np.array([0.5, 0.5]), None
+
+        def __call__(self, tokens: np.ndarray, start: np.ndarray, count: int) -> np.ndarray:
+            laws = np.full((len(tokens), count, 2), 0.5)
+            laws[1, start[1] == 2] = [0, entry]
+            return laws
+
+    with pytest.raises(SpecsimError, match=f"target model: the law of row 1, position 2 sums to {total}, not to 1"):
+        sample(Autoregressive(), Model(), rows=3)

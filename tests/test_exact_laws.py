@@ -235,3 +235,9 @@ def test_shared_noise_beyond_three_tokens_is_refused_for_what_it_is(decoder: Any
     """Also where an estimate comes first: the reason is the vocabulary, not the memory."""
     with pytest.raises(SpecsimError, match="exact for vocab 1, 2 and 3, not 4"):
         exact(decoder, random_table(4, length, 1).floats())
+
+
+def test_what_is_far_too_large_is_refused_by_an_estimate() -> None:
+    """Before any work on it, with a length that would fit; a fork's own refusal speaks of rows instead."""
+    with pytest.raises(SpecsimError, match=r"needs about 10\^\d\.\d bytes.*length \d would fit"):
+        exact(Jacobi(4, "maximal"), random_table(3, 8, 1).floats(), budget=2**20)

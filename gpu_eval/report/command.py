@@ -31,12 +31,12 @@ PICTURES: dict[str, tuple[str, Callable[[list[Row]], bytes]]] = {
 
 
 def report_to_directory(
-    out: Path, images: int, seed: int, progress: Callable[[int, int], None] | None = None
+    directory: str | Path, images: int, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
     """Compute every system and write report.html, report.md, report.json and the pictures."""
     require(1 <= images <= MOST_IMAGES, "report", "images", images, f"from 1 to {MOST_IMAGES}")
     require(seed >= 0, "report", "seed", seed, "at least 0")
-    ready_directory(out)
+    out = ready_directory(directory)
     begin = time.perf_counter()
     model, models = load_fashion(best_device()), toy_models()
     rows = []

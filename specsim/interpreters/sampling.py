@@ -47,8 +47,8 @@ class Sampling:
     """`choose` for sampling.
 
     rows: the identity of each row; a row's draws depend on (seed, row) alone, never on the batch it is in.
-    shape of noise: exponential noise of (seed, row, absolute position) for `length` positions of `vocab` tokens.
-    like: an array whose namespace, device and dtype (float32 or float64) the draws take.
+    length: positions that have race noise, Exp(1) numbers of (seed, row, absolute position).
+    like: a law [V] whose namespace, device and dtype (float32 or float64) the draws take.
     """
 
     def __init__(self, seed: int, rows: Sequence[int], length: int, like: Array) -> None:

@@ -5,7 +5,7 @@ import torch
 
 from gpu_eval.fashion import load_fashion
 from gpu_eval.processing import Processing
-from gpu_eval.race_ties import Agreement, race_agreement, tie
+from gpu_eval.race_ties import Agreement, fault, race_agreement
 from specsim import Chain, Jacobi, Race
 
 DECODERS = [Jacobi(16), Jacobi(5, tail="onehot"), Chain(4)]
@@ -37,8 +37,14 @@ def test_race_equals_plain_decoding(models, decoder, guidance, rows):
     assert agreement(models[torch.float32], decoder, list(rows), guidance).holds
 
 
-def test_uncached_too(models):
-    assert agreement(models[torch.float64], Jacobi(16), [0, 1], 1.0, cached=False).equal == 2
+@pytest.mark.parametrize("guidance", [1.0, 2.0])
+def test_cached_windows_against_plain_decoding_without_a_cache(models, guidance):
+    """A cache that is wrong in the same way at every call would agree with itself."""
+    labels, processing, fashion = torch.arange(4), Processing(guidance=guidance), models[torch.float32]
+    cached, single = (lambda kept=kept: fashion.target(labels, processing, kept) for kept in (True, False))
+    for decoder in (Jacobi(16), Chain(4)):
+        drafts = lambda: fashion.draft(labels, processing, False)  # noqa: E731
+        assert race_agreement(decoder, cached, drafts, range(4), SEED, single).holds
 
 
 class Shifted:
@@ -58,13 +64,18 @@ def test_a_wrong_window_is_a_fault(models):
     labels = torch.arange(4)
     make = lambda: Shifted(models[torch.float32].target(labels))  # noqa: E731
     found = race_agreement(Jacobi(8), make, None, range(4), SEED)
-    assert found.equal < 4
+    assert len(found.faults) == 4 and not found.holds and not found.ties
 
 
-def test_a_tie_needs_a_small_gap():
-    law = torch.tensor([0.5, 0.3, 0.2])
-    gap, slack = tie(torch.tensor([1.0, 0.5, 0.0]), law, law * torch.tensor([1.0, 1.001, 0.999]))
-    assert gap == 0.5 and 0.0019 < slack < 0.0021
+def test_a_tie_needs_a_small_gap_and_laws_that_agree():
+    law = torch.tensor([[0.5, 0.3, 0.2]])
+    near, far = law * torch.tensor([1.0, 1.00001, 0.99999]), law * torch.tensor([1.0, 1.01, 0.985])
+    apart, close = torch.tensor([1.0, 0.5, 0.0]), torch.tensor([1.0, 0.999999, 0.0])
+    assert "gap 0.5" in fault(apart, law, near, True) and fault(close, law, near, True) is None
+    assert fault(apart, law, near, False) is None
+    for score in (apart, close):
+        assert "log p differs" in fault(score, law, far, True) and "log p differs" in fault(score, law, far, False)
+    assert "inf" in fault(close, law, torch.tensor([[0.5, 0.5, 0.0]]), True)
 
 
 def test_race_wraps_any_decoder(models):
