@@ -163,6 +163,8 @@ def entropy(law: Array) -> Array:
 
 def place(tokens: Array, start: Array, values: Array) -> Array:
     """Write values [B, K] into tokens [B, N] at start [B] .. start + K - 1; what falls beyond N is dropped."""
+    if values.shape[1] == 0:
+        return tokens
     xp = namespace(tokens)
     offset = arange(tokens.shape[1], tokens)[None, :] - start[:, None]
     inside = (offset >= 0) & (offset < values.shape[1])

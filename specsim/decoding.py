@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from specsim.arrays import Array, arange, indicator, namespace, place
+from specsim.errors import require
 from specsim.verification import Verify
 
 Model = Callable[[Array, Array, int], Array]
@@ -27,6 +28,12 @@ MOST_SLOTS = 4096
 """Longest window or lookahead: far beyond any published one, and short enough to be refused before memory is."""
 NOWHERE = 2**31 - 1
 """A position beyond every sequence: what is drawn there cannot matter."""
+
+
+def require_slots(name: str, field: str, value: Any) -> None:
+    """A window or lookahead is a whole number of at least 1."""
+    allowed = type(value) is int and 1 <= value <= MOST_SLOTS
+    require(allowed, name, field, value, f"a whole number from 1 to {MOST_SLOTS}")
 
 
 class Task(NamedTuple):
@@ -52,10 +59,14 @@ class Rows(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What one target call did.  kept, reached: [B] drafted tokens kept, and slots judged (kept ones included)."""
+    """What one target call did, all [B].
+
+    kept: drafted tokens kept; reached: slots judged (kept ones included); drafted: slots that held a draft.
+    """
 
     kept: Array
     reached: Array
+    drafted: Array
 
 
 class Decoder(Protocol):
@@ -116,12 +127,11 @@ def commit(task: Task, rows: Rows, values: Array, count: Array) -> tuple[Rows, A
     return Rows(tokens, xp.where(full, 0 * end + task.length, end)), counted
 
 
-def settle(task: Task, rows: Rows, values: Array, stop: Array, room: Array) -> tuple[Rows, Round]:
+def settle(task: Task, rows: Rows, values: Array, stop: Array, drafted: Array) -> tuple[Rows, Round]:
     """Commit the stop [B] kept tokens of values [B, S] and the one after them -> rows, and the round's counts.
 
-    room [B]: how many of the slots could hold a draft before the end of the sequence.
+    drafted [B]: how many of the slots held a draft.
     """
     xp = namespace(stop)
-    after, counted = commit(task, rows, values, stop + 1)
-    real = xp.clip(room, 0, values.shape[1] - 1)
-    return after, Round(xp.minimum(stop, counted), xp.minimum(xp.minimum(stop + 1, real), counted))
+    after, counted = commit(task, rows, values, xp.clip(stop + 1, None, values.shape[1]))
+    return after, Round(xp.minimum(stop, counted), xp.minimum(xp.minimum(stop + 1, drafted), counted), drafted)

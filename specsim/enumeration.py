@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, number
-from specsim.decoding import Decoder, Task, canonical, empty_rows
+from specsim.decoding import Decoder, Round, Task, canonical, empty_rows
 from specsim.interpreters.exact import Exact
 from specsim.interpreters.merging import merge
 from specsim.laws import Law
@@ -23,13 +23,15 @@ class Tally:
     mass: Array
     call_law: dict[int, Any] = field(default_factory=dict)
     accepted: Any = 0
+    drafted: Any = 0
     kept: list = field(default_factory=list)
     reached: list = field(default_factory=list)
 
-    def add_round(self, weight: Array, kept: Array, reached: Array) -> None:
+    def add_round(self, weight: Array, counted: Round) -> None:
         """Count one target call of every row."""
-        self.accepted = self.accepted + (weight * kept).sum()
-        for counts, sums in ((kept, self.kept), (reached, self.reached)):
+        self.accepted = self.accepted + (weight * counted.kept).sum()
+        self.drafted = self.drafted + (weight * counted.drafted).sum()
+        for counts, sums in ((counted.kept, self.kept), (counted.reached, self.reached)):
             sums.extend([0] * (int(counts.max(initial=0)) - len(sums)))
             for slot in range(len(sums)):
                 sums[slot] = sums[slot] + weight[counts > slot].sum()
@@ -58,7 +60,7 @@ def enumerate_law(
         state = merged(canonical(decoder, state, task), choose)
         state, counts = decoder.step(state, choose, task)
         calls += 1
-        tally.add_round(choose.weight, *counts)
+        tally.add_round(choose.weight, counts)
         state = retire(state, choose, tally, calls, target.vocab)
         if progress is not None:
             progress(calls, len(choose.weight))
@@ -88,7 +90,8 @@ def as_law(tally: Tally, target: Table, length: int, eos: int | None) -> Law:
     tokens = length * tally.mass.sum() if eos is None else expected_tokens(tally.mass, target.vocab, length, eos)
     slots = max(len(tally.kept), len(tally.reached))
     kept, reached = (tuple(sums + [0] * (slots - len(sums))) for sums in (tally.kept, tally.reached))
-    return Law(tally.mass, target.vocab, length, tally.call_law, tally.accepted, kept, reached, tokens, eos)
+    costs = (tally.call_law, tally.accepted, tally.drafted, kept, reached)
+    return Law(tally.mass, target.vocab, length, *costs, tokens, eos)
 
 
 def expected_tokens(mass: Array, vocab: int, length: int, eos: int) -> Any:

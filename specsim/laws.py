@@ -19,7 +19,8 @@ class Law:
     """The law of a sequence of `length` tokens, with the costs of decoding it.
 
     mass:     [V**N] probability of each sequence, in base-V order, float64 or Fractions.
-    call_law: {target calls: probability}.  accepted: expected drafted tokens that became final.
+    call_law: {target calls: probability}.  accepted: expected drafted tokens that became final.  drafted: expected
+    drafts that target calls verified (the tokens of a call beyond the first; for a chain also the draft's calls).
     kept, reached: per slot, expected number of times it was kept and judged.
     tokens: expected output tokens (N unless an end of sequence cuts it short).  eos: its id; in a sequence everything
     after the first one is filled with it.
@@ -30,6 +31,7 @@ class Law:
     length: int
     call_law: dict[int, Any]
     accepted: Any
+    drafted: Any
     kept: tuple
     reached: tuple
     tokens: Any

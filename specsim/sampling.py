@@ -24,7 +24,8 @@ class Samples:
     """What came out.
 
     tokens: [B, N], in the namespace of the model.  Per target call (numpy, [calls, B]): start, the position a row was
-    at; active, whether it was unfinished; kept, drafted tokens that became final; reached, drafted slots judged.
+    at; active, whether it was unfinished; kept, drafted tokens that became final; reached, drafted slots judged;
+    drafted, slots that held a draft.
     """
 
     tokens: Array
@@ -32,6 +33,7 @@ class Samples:
     active: np.ndarray
     kept: np.ndarray
     reached: np.ndarray
+    drafted: np.ndarray
     eos: int | None = None
 
     @property
@@ -170,5 +172,5 @@ def run(
         if progress is not None:
             progress(int(starts[-1].sum()), rows * task.length)
     start = np.stack(starts[:-1])
-    kept, reached = (to_numpy(namespace(state.length).stack([r[i] for r in rounds])) for i in (0, 1))
-    return Samples(state.tokens, start, start < task.length, kept, reached, task.eos)
+    counted = (to_numpy(namespace(state.length).stack(counts)) for counts in zip(*rounds, strict=True))
+    return Samples(state.tokens, start, start < task.length, *counted, task.eos)

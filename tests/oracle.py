@@ -20,27 +20,29 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Event(NamedTuple):
-    """One thing a call can do: its share, the tokens it adds, drafts kept and judged, the next window."""
+    """One thing a call can do: its share, the tokens it adds, drafts kept, judged and verified, the next window."""
 
     share: Fraction
     added: tuple
     kept: int
     judged: int
+    drafted: int
     window: tuple = ()
 
 
 class Outcome(NamedTuple):
-    """law {tokens: mass}, calls {target calls: mass}, kept and judged {slot: expected number}."""
+    """law {tokens: mass}, calls {target calls: mass}, kept, judged and drafted {slot: expected number}."""
 
     law: Counter
     calls: Counter
     kept: Counter
     judged: Counter
+    drafted: Counter
 
 
 def run(decoder: tuple, length: int, eos: int | None = None) -> Outcome:
     """Everything that can happen, one target call after another; equal states are one."""
-    (live, step), call, out = decoder, 0, Outcome(Counter(), Counter(), Counter(), Counter())
+    (live, step), call, out = decoder, 0, Outcome(*(Counter() for _ in Outcome._fields))
     while live:
         call, following = call + 1, Counter()
         for (tokens, window), mass in live.items():
@@ -50,6 +52,7 @@ def run(decoder: tuple, length: int, eos: int | None = None) -> Outcome:
                     added = added[: added.index(eos) + 1]
                 out.kept.update(dict.fromkeys(range(min(event.kept, len(added))), weight))
                 out.judged.update(dict.fromkeys(range(min(event.judged, len(added))), weight))
+                out.drafted.update(dict.fromkeys(range(event.drafted), weight))
                 if eos in added or len(tokens + added) == length:
                     out.law[(tokens + added + (eos,) * length)[:length]] += weight
                     out.calls[call] += weight
@@ -59,20 +62,27 @@ def run(decoder: tuple, length: int, eos: int | None = None) -> Outcome:
     return out
 
 
-def chain(target: Model, draft: Model, rule: Rule, length: int, lookahead: int) -> tuple:
-    """min(L, N - n - 1) drafts; the first rejected one is replaced, after the last one comes a bonus."""
+def chain(target: Model, draft: Model, rule: Rule, length: int, lookahead: int, relaxed: bool = False) -> tuple:
+    """min(L, N - n - 1) drafts; the first rejected one is replaced, after the last one comes a bonus.
+
+    relaxed: the bonus is a draft like the others, so min(L + 1, N - n) drafts and nothing after the last one.
+    """
 
     def step(tokens: tuple, window: tuple, kept: tuple = (), mass: Fraction = ONE) -> Iterator[Event]:
         p, slot = target(tokens + kept), len(kept)
-        if slot == min(lookahead, length - len(tokens) - 1):
-            yield from (Event(mass * share, (*kept, y), slot, slot) for y, share in enumerate(p) if share)
+        count = min(lookahead + relaxed, length - len(tokens) - 1 + relaxed)
+        if slot == count and relaxed:
+            yield Event(mass, kept, slot, slot, count)
+            return
+        if slot == count:
+            yield from (Event(mass * share, (*kept, y), slot, slot, count) for y, share in enumerate(p) if share)
             return
         for x, share in enumerate(q := draft(tokens + kept)):
             if share:
                 keep, residual = rule(q, p, x, slot)
                 for y, g in enumerate(residual):
                     if refused := mass * share * (1 - keep) * g:
-                        yield Event(refused, (*kept, y), slot, slot + 1)
+                        yield Event(refused, (*kept, y), slot, slot + 1, count)
                 if keep:
                     yield from step(tokens, (), (*kept, x), mass * share * keep)
 
@@ -106,13 +116,13 @@ def jacobi(target: Model, rule: Rule, vocab: int, length: int, size: int, coupli
             for y, g in enumerate(residual):
                 if refused := alive * (1 - keep) * g:
                     for rest, share in followers(drafts[j + 1 :], laws[j + 1 :], len(tokens) + j + 1):
-                        yield Event(refused * share, (*xs[:j], y), j, j + 1, rest)
+                        yield Event(refused * share, (*xs[:j], y), j, j + 1, count, rest)
             alive *= keep
         if len(tokens) + count == length and alive:
-            yield Event(alive, xs, count, count)
+            yield Event(alive, xs, count, count, count)
         for y, g in enumerate(target(tokens + xs) if len(tokens) + count < length else ()):
             for rest, share in followers((), [], len(tokens) + count + 1) if alive * g else ():
-                yield Event(alive * g * share, (*xs, y), count, count, rest)
+                yield Event(alive * g * share, (*xs, y), count, count, count, rest)
 
     return {((), rest): share for rest, share in fresh(min(size, length))}, step
 

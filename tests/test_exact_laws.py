@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from specsim import COUPLINGS, RULES, Law, SpecsimError, Table, exact, random_table, table
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
+from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, RelaxedBonus
 from specsim.decoding import Rows
 from specsim.laws import target_mass
 from specsim.rules import Additive, Annealed, ContentAware, Lantern, Lenient
@@ -47,12 +47,12 @@ TABLES: dict[str, tuple[Table, Table]] = {
     "draft points": (pair(2, 3, 8)[0], table(POINTS)),
 }
 PLAIN_DECODERS = [
-    *(Autoregressive(), Chain(1), Chain(2), Chain(5)),
+    *(Autoregressive(), Chain(1), Chain(2), Chain(5), RelaxedBonus(1), RelaxedBonus(2), RelaxedBonus(5)),
     *(Jacobi(*args) for args in product((1, 2, 5), COUPLINGS, ("uniform", "onehot")) if args[1] != "gumbel"),
 ]
 """Every decoder the oracle has; windows and lookaheads reach beyond the sequence."""
 NOISY = [
-    *(Race(), Race(Chain(2))),
+    *(Race(), Race(Chain(2)), Race(RelaxedBonus(1))),
     *(Race(Jacobi(size, tail=tail)) for size in (2, 3) for tail in ("uniform", "onehot")),
     *(Jacobi(*args) for args in product((1, 2, 3), ("gumbel",), ("uniform", "onehot"))),
 ]
@@ -64,7 +64,8 @@ def oracle_of(decoder: Any, target: Table, draft: Table, rule: Any) -> tuple:
     if isinstance(decoder, Jacobi):
         shape = (target.vocab, length, decoder.window, decoder.continuation, decoder.tail)
         return oracle.jacobi(p, token_wise, *shape)
-    return oracle.chain(p, q, token_wise, length, getattr(decoder, "lookahead", 0))
+    relaxed = isinstance(decoder, RelaxedBonus)
+    return oracle.chain(p, q, token_wise, length, getattr(decoder, "lookahead", 0), relaxed)
 
 
 def as_dict(law: Law) -> dict:
@@ -79,7 +80,8 @@ def compare(law: Law, wanted: oracle.Outcome) -> None:
     assert law.call_law == wanted.calls
     assert law.calls == sum(calls * mass for calls, mass in wanted.calls.items())
     assert law.accepted == sum(wanted.kept.values())
-    assert [list(law.kept), list(law.reached)] == [[c[s] for s in range(len(law.kept))] for c in wanted[2:]]
+    assert law.drafted == sum(wanted.drafted.values())
+    assert [list(law.kept), list(law.reached)] == [[c[s] for s in range(len(law.kept))] for c in wanted[2:4]]
     rates = [wanted.kept[slot] / n if (n := wanted.judged[slot]) else None for slot in range(len(law.kept))]
     assert law.acceptance_by_slot == rates
     assert law.total == sum(law.call_law.values()) == 1
@@ -111,7 +113,7 @@ RELAXED += [ContentAware(0.5, 0.8), Lantern(1, 0.4)]
 def test_relaxed_runs(rule: Any, name: str) -> None:
     target, draft = TABLES[name]
     windows = (Jacobi(2), Jacobi(2, "maximal_stale"), Jacobi(3, "maximal"), Jacobi(4, "maximal", "onehot"))
-    for decoder, eos in product((Chain(1), Chain(2), *windows), (None, 1)):
+    for decoder, eos in product((Chain(1), Chain(2), RelaxedBonus(1), *windows), (None, 1)):
         law = exact(decoder, target, draft, rule, eos=eos)
         compare(law, oracle.run(oracle_of(decoder, target, draft, rule), target.length, eos))
 

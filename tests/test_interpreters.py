@@ -14,7 +14,7 @@ import torch
 
 from specsim import COUPLINGS, RULES, SpecsimError, Table, exact, random_table, table
 from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
-from specsim.decoding import Rows, commit
+from specsim.decoding import Round, Rows, commit
 from specsim.interpreters import Recording, Replay, merging, pick
 from specsim.rules import Lenient, Strict
 from specsim.sampling import sample, to_numpy
@@ -203,7 +203,7 @@ class RaceTwice(NamedTuple):
         first = np.zeros((len(state.length), 2), dtype=np.int64)
         won, (tokens, length) = choose.race(laws, first, tuple(state))
         rows, _ = commit(task, Rows(tokens, length), won, 0 * length + 2)
-        return rows, (0 * rows.length, 0 * rows.length)
+        return rows, Round(*(0 * rows.length for _ in Round._fields))
 
 
 @pytest.mark.parametrize("vocab", [2, 3])

@@ -6,5 +6,8 @@ from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoders.chain import Chain
 from specsim.decoders.jacobi import Jacobi
 from specsim.decoders.race import Race
+from specsim.decoders.relaxed_bonus import RelaxedBonus
 
-DECODERS: dict[str, type] = {decoder.__name__: decoder for decoder in (Autoregressive, Chain, Jacobi, Race)}
+DECODERS: dict[str, type] = {
+    decoder.__name__: decoder for decoder in (Autoregressive, Chain, RelaxedBonus, Jacobi, Race)
+}

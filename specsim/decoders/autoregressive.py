@@ -24,4 +24,4 @@ class Autoregressive:
         law = task.target(state.tokens, state.length, 1)[:, 0, :]
         token, (tokens, length) = choose.token(law, state.length, tuple(state))
         rows, _ = commit(task, Rows(tokens, length), token[:, None], 0 * length + 1)
-        return rows, Round(0 * length, 0 * length)
+        return rows, Round(0 * length, 0 * length, 0 * length)

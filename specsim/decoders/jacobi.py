@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from specsim.arrays import Array, arange, namespace, place, point, slot
 from specsim.couplings import COUPLINGS
-from specsim.decoding import MOST_SLOTS, NOWHERE, Round, Rows, Task, first_if, settle
+from specsim.decoding import NOWHERE, Round, Rows, Task, first_if, require_slots, settle
 from specsim.errors import require
 from specsim.verification import Drafted, draw_stop
 
@@ -55,8 +55,7 @@ class Jacobi:
     takes_rule: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        wanted = f"a whole number from 1 to {MOST_SLOTS}"
-        require(type(self.window) is int and 1 <= self.window <= MOST_SLOTS, "Jacobi", "window", self.window, wanted)
+        require_slots("Jacobi", "window", self.window)
         names = f"one of {', '.join(COUPLINGS)}"
         require(self.continuation in COUPLINGS, "Jacobi", "continuation", self.continuation, names)
         require(self.tail in TAILS, "Jacobi", "tail", self.tail, f"one of {', '.join(TAILS)}")
@@ -122,7 +121,8 @@ class Jacobi:
         tokens, length, window, laws, target, stop, _, _ = judged
         ring, first = arange(size + 1, stop), stop[:, None] + 1
         values = xp.where(ring < stop[:, None], window, drawn)
-        rows, counts = settle(task, Rows(tokens, length), values, stop, task.length - length)
+        drafted = xp.clip(task.length - length, 0, size)
+        rows, counts = settle(task, Rows(tokens, length), values, stop, drafted)
         order = (first + ring) % (size + 1)
         after = slot(drawn, order)
         kept_law = slot(COUPLINGS[self.continuation].stored(laws, target, window, drawn), order)
