@@ -172,5 +172,6 @@ def run(
         if progress is not None:
             progress(int(starts[-1].sum()), rows * task.length)
     start = np.stack(starts[:-1])
-    counted = (to_numpy(namespace(state.length).stack(counts)) for counts in zip(*rounds, strict=True))
-    return Samples(state.tokens, start, start < task.length, *counted, task.eos)
+    xp = namespace(state.length)
+    kept, reached, drafted = (to_numpy(xp.stack(counts)) for counts in zip(*rounds, strict=True))
+    return Samples(state.tokens, start, start < task.length, kept, reached, drafted, task.eos)

@@ -11,8 +11,8 @@ from specsim.errors import SpecsimError
 class Strength(NamedTuple):
     """The `field` of a rule that sets how much it relaxes, and its values at the ends.
 
-    weakest: relaxes least; strongest: relaxes most (it may be the smaller number).  Whole numbers for a field that takes
-    only those.  A rule says it as a class attribute: `strength = Strength("omega", 1, 1e9)`.
+    weakest: relaxes least; strongest: relaxes most (it may be the smaller number).  Both are whole numbers for a field
+    that takes only those.  A rule says it as a class attribute: `strength = Strength("omega", 1.0, 1e9)`.
     """
 
     field: str
