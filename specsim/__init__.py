@@ -1,13 +1,35 @@
 """specsim: knowing, not guessing, what a speculative decoder does."""
 
 from specsim.couplings import COUPLINGS
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
+from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, RelaxedBonus
 from specsim.decoding import Task
 from specsim.errors import SpecsimError
 from specsim.exact_laws import exact
 from specsim.laws import Law
-from specsim.rules import RULES, Additive, Annealed, ContentAware, Lantern, LanternOptimal, Lenient, Strict
-from specsim.rules.lantern import bind_codebook
+from specsim.rules import (
+    RULES,
+    Additive,
+    AdditiveUnmasked,
+    Annealed,
+    Cactus,
+    CascadeOpt,
+    ContentAware,
+    ContentAwareUnmasked,
+    Ensemble,
+    FuzzyJS,
+    FuzzyKL,
+    Grouped,
+    Lantern,
+    LanternDynamic,
+    LanternPlus,
+    LanternPlusDynamic,
+    Lenient,
+    Optimal,
+    Partitioned,
+    Strict,
+    Typical,
+)
+from specsim.rules.codebooks import bind_codebook
 from specsim.sampling import Samples, sample
 from specsim.tables import Table, random_table, table
 from specsim.verification import Block, Verdict, optimal_residual, output_law
@@ -18,22 +40,36 @@ __all__ = [
     "DECODERS",
     "RULES",
     "Additive",
+    "AdditiveUnmasked",
     "Annealed",
     "Autoregressive",
     "Block",
+    "Cactus",
+    "CascadeOpt",
     "Chain",
     "ContentAware",
+    "ContentAwareUnmasked",
+    "Ensemble",
+    "FuzzyJS",
+    "FuzzyKL",
+    "Grouped",
     "Jacobi",
     "Lantern",
-    "LanternOptimal",
+    "LanternDynamic",
+    "LanternPlus",
+    "LanternPlusDynamic",
     "Law",
     "Lenient",
+    "Optimal",
+    "Partitioned",
     "Race",
+    "RelaxedBonus",
     "Samples",
     "SpecsimError",
     "Strict",
     "Table",
     "Task",
+    "Typical",
     "Verdict",
     "bind_codebook",
     "exact",

@@ -28,7 +28,7 @@ class Strength(NamedTuple):
 def strength_of(rule: Any) -> Strength:
     """A rule's strength; SpecsimError for a rule that names none."""
     strength = getattr(rule, "strength", None)
-    if not isinstance(strength, Strength) or strength.field not in {field.name for field in fields(rule)}:
+    if not isinstance(strength, Strength) or not can_set(rule, strength.field):
         raise SpecsimError(
             f"{rule!r} has no strength to turn; give it a class attribute such as "
             'strength: ClassVar[Strength] = Strength("omega", 1.0, 1e9)'
@@ -36,6 +36,12 @@ def strength_of(rule: Any) -> Strength:
     return strength
 
 
+def can_set(rule: Any, name: str) -> bool:
+    """A rule around another one says itself how; of any other it is a field."""
+    return hasattr(rule, "with_strength") or name in {field.name for field in fields(rule)}
+
+
 def with_strength(rule: Any, value: float) -> Any:
     """The rule with its strength set to `value`."""
-    return replace(rule, **{strength_of(rule).field: value})
+    field = strength_of(rule).field
+    return rule.with_strength(value) if hasattr(rule, "with_strength") else replace(rule, **{field: value})

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from specsim.arrays import is_exact, to_numpy
+from specsim.arrays import Array, is_exact, to_numpy
 from specsim.decoding import Decoder, Task
 from specsim.errors import SpecsimError
 from specsim.rules import Strict
-from specsim.rules.lantern import bind_codebook
+from specsim.rules.codebooks import bind_codebook
 from specsim.tables import Table
 from specsim.verification import verifier
 
 SUM_SLACK = 1e-4
 """How far a law of floats may sum from 1: float32 rounding over 65,536 tokens stays below 1e-5, wrong laws do not."""
+NUMBERS = ("object", "float32", "float64")
+"""Number types of laws: Fractions, and floats that keep a tail beside 1."""
 
 
 def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int | None, eos: int | None) -> Task:
@@ -24,6 +26,7 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
     target, draft: models with `vocab`, `length`, `uniform` [V] and optionally `codebook`; rule None means Strict().
     """
     require_decoder(decoder)
+    require_numbers("target", target.uniform)
     check_table("target", target)
     length = target.length if length is None else length
     if not 1 <= length <= target.length:
@@ -52,9 +55,19 @@ def require_form(rule: Any) -> None:
         raise SpecsimError(f"{rule!r} is no rule; give one such as Lenient(omega=1.3)")
 
 
+def require_numbers(name: str, law: Array) -> None:
+    """Half precision is refused: it has lost the tail of a law, and the law verified must be the law drawn from."""
+    kind = str(law.dtype).rsplit(".", 1)[-1]
+    if kind not in NUMBERS:
+        raise SpecsimError(f"{name} laws are {kind}; give float32, float64 or Fractions (take softmax in float32)")
+
+
 def check_table(name: str, model: Any) -> None:
     """A table built by hand must hold laws; other models are looked at while they are sampled."""
-    if isinstance(model, Table) and not is_exact(model.laws):
+    if not isinstance(model, Table):
+        return
+    require_numbers(name, model.laws)
+    if not is_exact(model.laws):
         laws = to_numpy(model.laws)
         bad = ~(np.isfinite(laws).all(axis=-1) & (laws >= 0).all(axis=-1) & (abs(laws.sum(axis=-1) - 1) <= SUM_SLACK))
         if bad.any():
@@ -66,6 +79,7 @@ def check_draft(decoder: Decoder, target: Any, draft: Any, length: int) -> None:
     """A draft model must speak the target's vocabulary, for as long, in the same numbers."""
     if draft is None:
         raise SpecsimError(f"{decoder!r} needs a draft model, and none was given")
+    require_numbers("draft", draft.uniform)
     check_table("draft", draft)
     if draft.vocab != target.vocab:
         raise SpecsimError(f"draft vocab {draft.vocab} differs from target vocab {target.vocab}")

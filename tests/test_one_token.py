@@ -10,10 +10,31 @@ import pytest
 
 from specsim import RULES, bind_codebook, optimal_residual, output_law
 from specsim.arrays import entropy, total_variation
-from specsim.rules import Additive, Annealed, ContentAware, Lantern, LanternOptimal, Lenient, Strict
+from specsim.rules import (
+    Additive,
+    AdditiveUnmasked,
+    Annealed,
+    Cactus,
+    CascadeOpt,
+    ContentAware,
+    ContentAwareUnmasked,
+    Ensemble,
+    FuzzyJS,
+    FuzzyKL,
+    Grouped,
+    Lantern,
+    LanternDynamic,
+    LanternPlus,
+    LanternPlusDynamic,
+    Lenient,
+    Optimal,
+    Partitioned,
+    Strict,
+    Typical,
+)
 from specsim.rules.annealed import mean_mu
 from specsim.verification import verdict_at
-from tests import oracle
+from tests import oracle, oracle_rules
 
 F = Fraction
 ROUNDING = 2.0**-50
@@ -23,10 +44,20 @@ SETTINGS = [
     *(rule() for rule in RULES.values()),
     *(Lenient(2.0), Lenient(0.5), Additive(0.4), ContentAware(0.5, 0.8)),
     *(Annealed(2.0, 0.7), Annealed(1.1, 0.7, clamp=False), Annealed(2.0, -0.3, 0.5)),
-    *(Lantern(1, 0.4), Lantern(2, 1.0), LanternOptimal(1, 0.4)),
+    *(Lantern(1, 0.4), Lantern(2, 1.0), Optimal(Lantern(1, 0.4)), LanternDynamic(1, 0.4), LanternDynamic(3, 1.0)),
+    *(LanternPlus(1, 2), LanternPlus(4, 20.0), LanternPlusDynamic(2, 3.0), Optimal(LanternPlus(2, 3.0))),
+    *(Grouped(2, 2, 99), Grouped(3, 0.3, 1.5), Grouped(14, 0.4, 4.5, 2), Partitioned(2), Partitioned(3)),
+    *(Optimal(Grouped(3, 0.3, 1.5)), Optimal(Partitioned(2)), Optimal(Typical()), Optimal(LanternDynamic(2, 0.5))),
+    *(Typical(0.3, 1.0), Ensemble(0.8), Ensemble(0), Cactus(0.1), Optimal(Cactus()), Optimal(Lenient(0.5))),
+    *(FuzzyKL(0.1), FuzzyJS(0.01), FuzzyKL(3), FuzzyJS(1), CascadeOpt(0), CascadeOpt(2), AdditiveUnmasked(0.4)),
+    ContentAwareUnmasked(0.5, 0.8),
 ]
-MASKED_RULES = (Strict, Lenient, Annealed, Additive, ContentAware)
-MASKED = [rule for rule in SETTINGS if isinstance(rule, MASKED_RULES)]
+MASKED_RULES = (Strict, Lenient, Annealed, Additive, ContentAware, Typical, Cactus)
+"""They keep and emit nothing that the target never emits."""
+MASKED = [rule for rule in SETTINGS if isinstance(getattr(rule, "rule", rule), (*MASKED_RULES, LanternPlus))]
+MASKED = [rule for rule in MASKED if not isinstance(rule, LanternPlus)]  # its residual can be uniform
+UNMASKED_RULES = (AdditiveUnmasked, ContentAwareUnmasked, Ensemble, FuzzyKL, FuzzyJS, CascadeOpt)
+OFF_THE_LINE = (Lantern, LanternDynamic, LanternPlus, LanternPlusDynamic, Grouped, Partitioned, Typical)
 CANONICAL = tuple(F(x, 20) for x in (6, 4, 3, 2, 2, 1, 1, 1))
 CODEBOOK = [[0, 0], [1, 0], [0, 1], [3, 3], [2, 0], [5, 1], [0, 4], [1, 1]]
 
@@ -54,10 +85,35 @@ def plain(rule: Any, vocab: int) -> oracle.Rule:
             return oracle.raised(lambda law: decimal(rule.epsilon), 2)
         case "ContentAware":
             return oracle.raised(lambda law: decimal(rule.lam) * oracle.nats(law), decimal(rule.delta))
+        case "AdditiveUnmasked":
+            return oracle_rules.raised(lambda law: decimal(rule.epsilon), 2)
+        case "ContentAwareUnmasked":
+            return oracle_rules.raised(lambda law: decimal(rule.lam) * oracle.nats(law), decimal(rule.delta))
         case "Lantern":
             return oracle.lantern(rule.k, decimal(rule.delta), near)
-        case "LanternOptimal":
-            return oracle.lantern_optimal(rule.k, decimal(rule.delta), near)
+        case "LanternDynamic":
+            return oracle_rules.lantern(rule.k, near, lambda own: decimal(rule.delta), certain=True)
+        case "LanternPlus" | "LanternPlusDynamic" as name:
+            certain = name.endswith("Dynamic")
+            return oracle_rules.lantern(rule.k, near, lambda own: (decimal(rule.lam) - 1) * own, certain)
+        case "Optimal":
+            return oracle_rules.best(plain(rule.rule, vocab))
+        case "Grouped":
+            return oracle_rules.grouped(rule, CODEBOOK)
+        case "Partitioned":
+            return oracle_rules.partitioned(rule.size)
+        case "Typical":
+            return oracle_rules.typical(decimal(rule.epsilon), decimal(rule.delta))
+        case "Ensemble":
+            return oracle_rules.mixture(decimal(rule.weight))
+        case "Cactus":
+            return oracle_rules.cactus(decimal(rule.d))
+        case "FuzzyKL":
+            return oracle_rules.all_where(oracle_rules.kl_within(decimal(rule.threshold)))
+        case "FuzzyJS":
+            return oracle_rules.all_where(oracle_rules.js_within(decimal(rule.threshold)))
+        case "CascadeOpt":
+            return oracle_rules.all_where(oracle_rules.as_sure(decimal(rule.alpha)))
     return lambda q, p, x, slot: verdict(rule, q, p, x, slot)
 
 
@@ -136,9 +192,11 @@ def test_pairs_by_hand() -> None:
 
 
 def on_the_line(rule: Any) -> bool:
-    """b >= min(1, p/q) with an optimal residual; not so LANTERN as released, nor omega < 1."""
+    """b >= min(1, p/q) with an optimal residual; not so LANTERN and GSD as released, nor omega < 1."""
     below = getattr(rule, "omega", 1) == 0.5 or not getattr(rule, "clamp", True)
-    return isinstance(rule, (*MASKED_RULES, LanternOptimal)) and not below
+    if isinstance(rule, Optimal):
+        return not isinstance(rule.rule, (LanternDynamic, Grouped, Partitioned, Typical, Lenient))
+    return not (below or isinstance(rule, OFF_THE_LINE))
 
 
 @pytest.mark.parametrize("rule", SETTINGS, ids=repr)
@@ -178,7 +236,7 @@ def test_trap_target_zero_is_never_emitted(rule: Any) -> None:
     assert out(rule, q, p)[2] == 0
 
 
-@pytest.mark.parametrize("rule", [Lantern(1, 0.5), LanternOptimal(1, 0.5)], ids=repr)
+@pytest.mark.parametrize("rule", [Lantern(1, 0.5), Optimal(Lantern(1, 0.5))], ids=repr)
 def test_trap_lantern_keeps_what_the_target_never_emits(rule: Any) -> None:
     """Token 2 borrows the 1/2 of its nearest neighbour, token 0: a finding, not bad input."""
     q, p = (F(1, 4), F(1, 4), F(1, 2)), (F(1, 2), F(1, 2), F(0))
@@ -188,9 +246,9 @@ def test_trap_lantern_keeps_what_the_target_never_emits(rule: Any) -> None:
 
 def test_trap_lantern_delta_bounds_nothing() -> None:
     """Tokens 0 and 1 are nearest to each other; delta is .1, TV is .2 with the best residual."""
-    near = ((1,), (0,), (3,), (2,))
+    rule = bind_codebook(Optimal(Lantern(1, 0.1)), [[0], [1], [50], [51]])
     q, p = array([F(1, 2), F(1, 2), 0, 0]), array([F(1, 10), F(1, 10), F(2, 5), F(2, 5)])
-    law = output_law(LanternOptimal(1, 0.1, near), q, p, np.array(0))
+    law = output_law(rule, q, p, np.array(0))
     assert law.tolist() == [F(1, 5), F(1, 5), F(3, 10), F(3, 10)]
     assert total_variation(law, p) == F(1, 5)
 
@@ -204,13 +262,13 @@ def test_trap_empty_residual(rule: Any, dtype: type) -> None:
         law = output_law(bound(rule, 4), q, p, np.array(0))
         assert law.dtype == dtype and np.isfinite(law).all()
         assert law.sum() == pytest.approx(q.sum(), abs=float(8 * np.finfo(dtype).eps))  # a few roundings
-        assert law[3] == 0 or isinstance(rule, (Lantern, LanternOptimal))
+        assert law[3] == 0 or rule not in MASKED
 
 
 def test_trap_a_token_never_drafted() -> None:
     """q(v) = 0: b is 1 where the target has mass and 0 elsewhere, the limit of the ratio."""
     q, p = (F(1), F(0), F(0)), (F(1, 2), F(1, 2), F(0))
-    for rule in MASKED:
+    for rule in (some for some in SETTINGS if isinstance(some, (*MASKED_RULES, *UNMASKED_RULES))):
         assert [verdict(rule, q, p, x)[0] for x in (1, 2)] == [1, 0]
 
 

@@ -1,4 +1,4 @@
-"""Codebooks for rules that borrow from neighbours: the one that was given, or codes on a line, said in words."""
+"""Codebooks for rules that look at one: the one that was given, or codes on a line, said in words."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import numpy as np
 
 from specsim.checking.pairs import Pair
 from specsim.errors import SpecsimError
-from specsim.rules.lantern import bind_codebook
+from specsim.rules.codebooks import bind_codebook, codes_of
 from specsim.verification import Rule
 
-LINE = "a codebook with token v at point v on a line"
+LINE = "token v at point v/2 on a line"
+"""Half apart, so that adjacent tokens, and no others, are within the squared distance .5 of GSD's released code."""
 LINE_LIMIT = 2048
 """Largest vocabulary for which a codebook is made up: it takes V x V numbers, and says little of a real model."""
 
 
 def unbound(rule: Rule) -> bool:
     """The rule waits for a codebook."""
-    return getattr(rule, "neighbours", ()) is None
+    return codes_of(rule) == 0
 
 
 def usable(rule: Rule, pairs: list[Pair]) -> list[Pair]:
-    """The pairs a rule can be put to: one whose neighbours are bound already fits a single vocabulary."""
-    neighbours = getattr(rule, "neighbours", None)
-    if neighbours is None:
+    """The pairs a rule can be put to: one that is bound already fits a single vocabulary."""
+    codes = codes_of(rule)
+    if not codes:
         return pairs
-    fitting = [some for some in pairs if some.vocab == len(neighbours)]
+    fitting = [some for some in pairs if some.vocab == codes]
     if not fitting:
         raise SpecsimError(
-            f"{rule!r} is bound to {len(neighbours)} codes and no pair has as many tokens; "
-            "leave its neighbours out and give a codebook"
+            f"{rule!r} is bound to {codes} codes and no pair has as many tokens; leave it unbound and give a codebook"
         )
     return fitting
 
@@ -40,7 +40,9 @@ def bound(rule: Rule, vocab: int, codebook: Any) -> Rule:
     if not unbound(rule):
         return rule
     enough = codebook is not None and len(codebook) >= vocab
-    return bind_codebook(rule, np.asarray(codebook)[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None])
+    return bind_codebook(
+        rule, np.asarray(codebook)[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None] / 2
+    )
 
 
 def assumption(rule: Rule, codebook: Any) -> str | None:
@@ -49,7 +51,7 @@ def assumption(rule: Rule, codebook: Any) -> str | None:
         return None
     if codebook is None:
         return f"no codebook was given: {LINE}"
-    return f"pairs of V tokens use the first V codes of the codebook, beyond its {len(codebook)} codes {LINE}"
+    return f"pairs of V tokens use the first V codes of the codebook, beyond its {len(codebook)} codes, {LINE}"
 
 
 def unfit(rule: Rule, vocab: int, codebook: Any) -> str:

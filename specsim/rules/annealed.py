@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from specsim.arrays import Array, as_numbers, is_exact, namespace, number
 from specsim.errors import require
 from specsim.rules.lenient import MOST
+from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
 
@@ -20,6 +22,7 @@ def mean_mu(nu: float, lookahead: int) -> float:
     One reading of the paper, whose definition of mu was not seen; with it late factors fall below 1.
     """
     return math.log(sum(math.exp(-nu * i) for i in range(lookahead)) / lookahead)
+
 
 STEEPEST = 1000
 """Largest |nu| and |mu|: beyond it exp is 0 or capped at every slot but the first."""
@@ -34,9 +37,10 @@ class Annealed:
     COOL-SD.  With `clamp` omega_i is never below 1; without it late slots with omega_i < 1 are lossless but accept
     less than the strict rule (dominated).  nu < 0 heats instead; factors stop growing at exp(20).  Exact laws take
     exp in float64 and convert it once.
-    Source: COOL-SD (arXiv 2601.09212); published nu = 0.7, delta = 1.1 and 2.
+    Source: COOL-SD (arXiv 2601.09212); published nu = 0.7, delta = 1.1 and 2.  [li2026coolsd]
     """
 
+    strength: ClassVar[Strength] = Strength("delta", 1.0, MOST)
     delta: float = 1.1
     nu: float = 0.7
     mu: float = 0.0

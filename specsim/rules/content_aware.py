@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from specsim.arrays import Array, entropy, namespace, number, total_variation
 from specsim.errors import require
-from specsim.rules.additive import raised_ratio
+from specsim.rules.additive import masked, raised_ratio
 from specsim.rules.lenient import MOST
+from specsim.strength import Strength
 from specsim.verification import Verdict, standard_residual
 
 
@@ -15,21 +17,54 @@ from specsim.verification import Verdict, standard_residual
 class ContentAware:
     """b = min(1, p/q + lam H(p)) where p > 0 and TV(p, q) < delta, else strict; G = norm[p - q]+.  Biased, on the line.
 
-    H in nats, H and TV of the processed laws.  Tokens of target probability 0 are never kept here (the published
-    formula has no such mask).  Exact laws take H in float64 and convert it once.
-    Source: CSD (arXiv 2606.27829); published lam .5, delta .35 / .65 / .8.
+    H in nats, H and TV of the processed laws.  Tokens of target probability 0 are never kept here; the published
+    formula has no such mask, see ContentAwareUnmasked.  Exact laws take H in float64 and convert it once.
+    Source: CSD (arXiv 2606.27829); published lam .5, delta .35 / .65 / .8.  [wang2026csd]
     """
 
+    strength: ClassVar[Strength] = Strength("lam", 0.0, MOST)
     lam: float = 0.5
     delta: float = 0.35
 
     def __post_init__(self) -> None:
-        require(0 <= self.lam <= MOST, "ContentAware", "lam", self.lam, f"a number from 0 to {MOST:g}")
-        require(self.delta >= 0, "ContentAware", "delta", self.delta, "a number of at least 0")
+        check_fields(self)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        xp = namespace(draft)
-        close = total_variation(target, draft) < number(self.delta, target)
-        bonus = xp.where(close, number(self.lam, target) * entropy(target), number(0, target))
-        return Verdict(raised_ratio(draft, target, bonus[..., None]), standard_residual(draft, target))
+        raised = raised_ratio(draft, target, bonus(self.lam, self.delta, draft, target))
+        return Verdict(masked(raised, target), standard_residual(draft, target))
+
+
+@dataclass(frozen=True)
+class ContentAwareUnmasked:
+    """b = min(1, p/q + lam H(p)) if TV(p, q) < delta, else strict; G = norm[p - q]+.  Biased, on the line.
+
+    The published formula of ContentAware: it can keep tokens of target probability 0.
+    Source: CSD (arXiv 2606.27829); published lam .5, delta .35 / .65 / .8.  [wang2026csd]
+    """
+
+    strength: ClassVar[Strength] = Strength("lam", 0.0, MOST)
+    lam: float = 0.5
+    delta: float = 0.35
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
+        """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
+        raised = raised_ratio(draft, target, bonus(self.lam, self.delta, draft, target))
+        return Verdict(raised, standard_residual(draft, target))
+
+
+def bonus(lam: float, delta: float, draft: Array, target: Array) -> Array:
+    """lam H(p) where TV(p, q) < delta, else 0: [..., 1]."""
+    close = total_variation(target, draft) < number(delta, target)
+    raised = number(lam, target) * entropy(target)
+    return namespace(draft).where(close, raised, number(0, target))[..., None]
+
+
+def check_fields(rule: ContentAware | ContentAwareUnmasked) -> None:
+    """Both forms have the same ranges."""
+    name = type(rule).__name__
+    require(0 <= rule.lam <= MOST, name, "lam", rule.lam, f"a number from 0 to {MOST:g}")
+    require(rule.delta >= 0, name, "delta", rule.delta, "a number of at least 0")

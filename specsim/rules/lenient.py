@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from specsim.arrays import Array, number
 from specsim.errors import require
+from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
 MOST = 1e9
@@ -18,9 +20,10 @@ class Lenient:
 
     Also called Amplify (CSD's table) and UniformRSD (COOL-SD's ablation).  out/p <= max(1, omega).
     omega < 1 is legal and dominated: no token is ever accepted more often than by the strict rule.
-    Source: Leviathan et al. 2023 (arXiv 2211.17192), appendix A.5.
+    Source: Leviathan et al. 2023 (arXiv 2211.17192), appendix A.5.  [leviathan2023]
     """
 
+    strength: ClassVar[Strength] = Strength("omega", 1.0, MOST)
     omega: float = 1.3
 
     def __post_init__(self) -> None:

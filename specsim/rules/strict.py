@@ -13,6 +13,7 @@ class Strict:
     """b = min(1, p/q), G = norm[p - q]+.  Lossless.
 
     Source: Leviathan et al. 2023 (arXiv 2211.17192), Chen et al. 2023 (arXiv 2302.01318).
+    [leviathan2023] [chen2023]
     """
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:

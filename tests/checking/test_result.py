@@ -12,7 +12,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from specsim import Additive, ContentAware, Lantern, LanternOptimal, Lenient, SpecsimError, Strict, Verdict
+from specsim import Additive, ContentAware, Lantern, Lenient, Optimal, SpecsimError, Strict, Verdict
 from specsim.arrays import Array, indicator, number
 from specsim.checking.onetoken import measure
 from specsim.checking.pairs import all_pairs, stack
@@ -60,7 +60,7 @@ def test_the_worst_and_the_smallest_are_different_things() -> None:
 
 def test_a_threshold_met_exactly_is_an_edge_not_a_mismatch() -> None:
     # .1 + .2 is above .3 in float64: the exact rule keeps the two neighbours, the float one does not.
-    row = check(LanternOptimal(k=2, delta=0.3), {}).parity[0]
+    row = check(Optimal(Lantern(k=2, delta=0.3)), {}).parity[0]
     assert row.agrees and row.edges > 0
     rounded = compare(
         known(Typical(Fraction(1, 10))),
@@ -129,7 +129,7 @@ SAID: list[tuple[Any, list[str]]] = [
     (Strict(), ["lossless: TV(out, p) = 0", "on it", "nothing where p = 0", "pairs exact", "agree"]),
     (Lenient(2), ["biased: TV(out, p) up to 1/2", "on it", "smallest pair with TV(out, p) 1/2 (exact)"]),
     (Lenient(0.8), ["lossless", "off by up to 1/5", "dominated"]),
-    (Lantern(), ["token v at point v on a line", "off by up to", "off support", "up to 1/15"]),
+    (Lantern(), ["token v at point v/2 on a line", "off by up to", "off support", "up to 1/15"]),
 ]
 
 

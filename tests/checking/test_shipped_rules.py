@@ -5,18 +5,33 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 import torch
 
 from specsim import (
+    RULES,
     Additive,
+    AdditiveUnmasked,
     Annealed,
+    Cactus,
+    CascadeOpt,
     ContentAware,
+    ContentAwareUnmasked,
+    Ensemble,
+    FuzzyJS,
+    FuzzyKL,
+    Grouped,
     Lantern,
-    LanternOptimal,
+    LanternDynamic,
+    LanternPlus,
+    LanternPlusDynamic,
     Lenient,
+    Optimal,
+    Partitioned,
     Strict,
+    Typical,
     Verdict,
     bind_codebook,
 )
@@ -27,7 +42,7 @@ from specsim.checking.result import CheckResult, check, meets
 from specsim.checking.validity import exact_verdict
 from specsim.verification import capped_ratio, optimal_residual
 
-BACKENDS = {"torch": torch.asarray}
+BACKENDS = {"torch": torch.asarray, "array_api_strict": array_api_strict.asarray}
 
 # (rule, verdict, on the line, emits where p = 0)
 VERDICTS = [
@@ -44,8 +59,32 @@ VERDICTS = [
     (ContentAware(delta=0.5), "biased", True, False),
     (Lantern(), "biased", False, True),
     (Lantern(k=1), "biased", False, True),
-    (LanternOptimal(), "biased", True, True),
-    (LanternOptimal(k=2, delta=0.3), "biased", True, True),
+    (Optimal(Lantern()), "biased", True, True),
+    (Optimal(Lantern(k=2, delta=0.3)), "biased", True, True),
+    (Optimal(LanternPlus()), "biased", True, False),
+    (Optimal(LanternDynamic()), "biased", False, True),
+    (Optimal(Grouped()), "biased", False, True),
+    (Optimal(Lenient(0.8)), "lossless", False, False),
+    (AdditiveUnmasked(), "biased", True, True),
+    (ContentAwareUnmasked(), "biased", True, True),
+    (LanternDynamic(), "biased", False, True),
+    (LanternPlus(), "biased", False, False),
+    (LanternPlusDynamic(), "biased", False, True),  # its replacement is uniform where nothing is left
+    (Grouped(), "biased", False, True),
+    (Grouped(size=1), "lossless", True, False),
+    (Partitioned(), "biased", True, True),  # no pair has more tokens than one run: all is kept
+    (Partitioned(size=2), "biased", False, True),
+    (Partitioned(size=1), "lossless", True, False),
+    (Typical(), "biased", False, False),
+    (Ensemble(), "biased", True, True),
+    (Ensemble(weight=1), "lossless", True, False),
+    (Cactus(), "biased", True, False),
+    (Cactus(d=0), "lossless", True, False),
+    (FuzzyKL(), "biased", True, True),
+    (FuzzyKL(threshold=0), "lossless", True, False),
+    (FuzzyJS(), "biased", True, True),
+    (FuzzyJS(threshold=0), "lossless", True, False),
+    (CascadeOpt(), "biased", True, True),
 ]
 
 
@@ -86,14 +125,19 @@ class OnlyTheDrafted:
 
 @pytest.mark.parametrize(("rule", "verdict", "on_line", "off"), VERDICTS, ids=lambda value: str(value))
 def test_verdict_of_every_shipped_rule(rule: Any, verdict: str, on_line: bool, off: bool) -> None:
-    result = check(rule, BACKENDS)
+    backends = BACKENDS if rule == type(rule)() else {}  # once for each rule
+    result = check(rule, backends)
     assert (result.rule, result.exactness) == (repr(rule), "exact")
     assert (result.verdict, result.on_line) == (verdict, on_line)
     assert (result.off_support.value > 0) == off == (result.off_support.smallest is not None)
     assert (result.tv.value == 0) == (verdict == "lossless") == (result.tv.smallest is None)
     assert result.dominated == (verdict == "lossless" and not on_line)
-    assert [row.agrees for row in result.parity] == [True] * 4
+    assert [row.agrees for row in result.parity] == [True] * 2 * (1 + len(backends))
     assert meets(result, verdict) and meets(result, "on-line") == on_line
+
+
+def test_every_row_of_the_table_has_a_verdict() -> None:
+    assert {type(rule) for rule, *_ in VERDICTS} == set(RULES.values())
 
 
 def test_lenience_two_on_the_canonical_pair() -> None:
@@ -135,6 +179,7 @@ def test_unmasked_addition_emits_a_token_of_target_probability_zero() -> None:
     assert figures.out[0, 0, 2] == figures.off[0, 0] == Fraction(1, 20)
     assert check(rule, {}).off_support.value > 0
     assert on_pair(Additive(), "target zeros").off == 0
+    assert on_pair(AdditiveUnmasked(), "target zeros").off > 0
 
 
 def laws(text: str) -> tuple[Fraction, ...]:
@@ -142,11 +187,23 @@ def laws(text: str) -> tuple[Fraction, ...]:
 
 
 def test_lantern_trap_pair_delta_bounds_nothing() -> None:
-    optimal = on_pair(LanternOptimal(k=1, delta=0.1), "LANTERN trap pair")
+    optimal = on_pair(Optimal(Lantern(k=1, delta=0.1)), "LANTERN trap pair")
     assert (optimal.tv, optimal.distance) == (Fraction(1, 5), 0)
     released = on_pair(Lantern(k=1, delta=0.1), "LANTERN trap pair")
     assert released.distance == Fraction(1, 15)
     assert released.tv == optimal.tv + released.distance
+
+
+def test_gsd_refutation_pair() -> None:
+    """The window -1..0 keeps 2/3 where the strict rule keeps 3/4; a true partition keeps 3/4 too."""
+    rules = (Grouped(2, 9, 999), Partitioned(2), Strict())
+    kept = [1 - on_pair(rule, "GSD refutation pair").reject for rule in rules]
+    assert kept == [Fraction(2, 3), Fraction(3, 4), Fraction(3, 4)]
+
+
+def test_lantern_plus_stays_below_lam() -> None:
+    figures = on_pair(Optimal(LanternPlus(k=1, lam=2)), "LANTERN trap pair")
+    assert (figures.ratio, figures.tv, figures.distance) == (2, Fraction(1, 5), 0)
 
 
 def test_annealing_is_seen_slot_by_slot() -> None:
@@ -158,7 +215,7 @@ def test_annealing_is_seen_slot_by_slot() -> None:
 
 def test_a_made_up_codebook_is_said_and_a_given_one_is_used() -> None:
     assert check(Strict(), {}).assumption is None
-    assert "token v at point v on a line" in str(check(Lantern(), {}).assumption)
+    assert "token v at point v/2 on a line" in str(check(Lantern(), {}).assumption)
     swapped = np.array([[0.0], [9.0], [1.0], [8.0], [2.0], [7.0], [3.0], [6.0]])
     other: CheckResult = check(Lantern(k=1), {}, codebook=swapped)
     assert "first V codes" in str(other.assumption)
@@ -166,7 +223,7 @@ def test_a_made_up_codebook_is_said_and_a_given_one_is_used() -> None:
 
 
 def test_neighbours_bound_beforehand_restrict_the_vocabulary() -> None:
-    rule = bind_codebook(LanternOptimal(k=1), np.arange(4.0)[:, None])
+    rule = bind_codebook(Optimal(Lantern(k=1)), np.arange(4.0)[:, None])
     result = check(rule, {})
     assert 0 < result.pairs < len(all_pairs()) and result.assumption is None
     assert result.verdict == "biased" and result.on_line

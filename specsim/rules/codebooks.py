@@ -1,0 +1,100 @@
+"""Rules that look at a model's codebook: how one is bound to a rule, and each code's nearest others.
+
+A rule that needs a codebook has `codes`, 0 while it waits for one and then the number of codes it is bound to, and
+`bind(codebook [V, d]) -> rule`.  A rule without `codes`, or with None, needs none.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, Protocol
+
+import numpy as np
+from array_api_compat import device
+
+from specsim.arrays import Array, namespace
+from specsim.errors import SpecsimError
+
+
+class NeedsCodebook(Protocol):
+    """A rule that is bound to a codebook before it is asked anything."""
+
+    @property
+    def codes(self) -> int | None:
+        """Number of codes it is bound to, 0 while unbound; None: it needs no codebook."""
+
+    def bind(self, codebook: Any) -> Any:
+        """The rule bound to a codebook, [V, d] array-like of floats."""
+
+
+class Fixed:
+    """An array that a rule carries and nobody changes: equal by content, put on each device once."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = np.ascontiguousarray(values)
+        self.content = (self.values.dtype.str, self.values.shape, sha256(self.values.tobytes()).digest())
+        self.copies: dict[Any, Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    def beside(self, like: Array) -> Array:
+        """The array in the namespace and on the device of `like`."""
+        xp, where = namespace(like), device(like)
+        if (xp, where) not in self.copies:
+            self.copies[xp, where] = xp.asarray(self.values, device=where)
+        return self.copies[xp, where]
+
+
+def codes_of(rule: Any) -> int | None:
+    """The codes a rule is bound to, 0 if it waits for a codebook, None if it needs none."""
+    return getattr(rule, "codes", None)
+
+
+def bind_codebook(rule: Any, codebook: Any) -> Any:
+    """The rule bound to `codebook` [V, d]; a rule that needs none, or has one already, is returned as it is."""
+    if codes_of(rule) != 0:
+        return rule
+    if codebook is None:
+        raise SpecsimError(f"{rule!r} needs a codebook for its neighbours, and this model has none")
+    return rule.bind(codebook)
+
+
+def held(rule: Any, name: str, vocab: int) -> Fixed:
+    """What a rule took from its codebook, if it is bound and has a row for every token of the laws."""
+    found: Fixed | None = getattr(rule, name)
+    if found is None:
+        raise SpecsimError(f"{rule!r} has no {name} yet: bind a codebook (specsim.bind_codebook) before using it")
+    if len(found) != vocab:
+        raise SpecsimError(f"the codebook has {len(found)} codes, the laws have {vocab} tokens")
+    return found
+
+
+def vectors(codebook: Any) -> np.ndarray:
+    """The codebook as finite float64 vectors [V, d]."""
+    codes = np.asarray(codebook, dtype=np.float64)
+    if codes.ndim != 2 or not len(codes) or not np.isfinite(codes).all():
+        raise SpecsimError(f"codebook: shape {codes.shape} or its values are not V finite vectors; give a [V, d] array")
+    return codes
+
+
+def nearest(codebook: Any, count: int) -> np.ndarray:
+    """For every code its `count` nearest others, nearest first (L2, the code itself left out, ties by lower id).
+
+    codebook: [V, d] array-like of floats -> ids [V, min(count, V - 1)].
+    """
+    codes = vectors(codebook)
+    return np.stack([nearest_to(code, codes, count) for code in range(len(codes))])
+
+
+def nearest_to(code: int, codes: np.ndarray, count: int) -> np.ndarray:
+    """One code's nearest others.  Differences are squared: |a|^2 + |b|^2 - 2ab would break ties by rounding."""
+    distance = ((codes - codes[code]) ** 2).sum(-1)
+    distance[code] = np.inf
+    return np.argsort(distance, kind="stable")[: min(count, len(codes) - 1)]
