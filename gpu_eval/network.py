@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gpu_eval.processing import Processing, guide, law, require_finite
+from gpu_eval.processing import Processing, at_least_float32, guide, law, require_finite
 from gpu_eval.transformer import Memory, Transformer, blank_memory
 from specsim.errors import SpecsimError
 
@@ -70,7 +70,8 @@ class ImageModel:
         logits = self.net(self.net.embed(tokens, labels, slots), slots, memory)
         if not self.processing.guided:
             return logits
-        conditional, unconditional = logits.chunk(2)
+        # Guidance multiplies: in half precision a large logit would overflow.
+        conditional, unconditional = at_least_float32(logits).chunk(2)
         return guide(conditional, unconditional, self.processing.guidance)
 
     def laws(self, logits: Tensor, start: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from specsim.arrays import Array, is_exact, namespace, to_numpy
 from specsim.decoding import Decoder, Round, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import Sampling
-from specsim.tasks import SUM_SLACK, make_task
+from specsim.tasks import SUM_SLACK, make_task, require_numbers
 from specsim.verification import Block, Drafted
 
 Observe = Callable[[Drafted, Round], None]
@@ -115,30 +115,35 @@ class Guarded:
     """A model whose laws are looked at: a NaN or an empty law must not silently become token 0.
 
     A model that says `checked = True` stops at such laws by itself and is not looked at again.
-    The look stays on the device; `stop_if_bad` reads it once a step, where the loop waits for the device anyway.
+    The looks stay on the device; `stop_if_bad` reads them once a step, where the loop waits for the device anyway.
     """
 
     def __init__(self, model: Any, name: str) -> None:
-        self.model, self.name, self.start, self.totals = model, name, None, None
+        self.model, self.name = model, name
+        self.looks: list[tuple[Array, Array, Array]] = []
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
         laws = self.model(tokens, start, count)
+        require_numbers(self.name, laws)
         if not getattr(self.model, "checked", False):
-            self.start, self.totals = start, namespace(laws).sum(laws, axis=-1)
+            xp = namespace(laws)
+            self.looks.append((start, xp.sum(laws, axis=-1), xp.min(laws, axis=-1)))
         return laws
 
     def stop_if_bad(self) -> None:
-        """SpecsimError naming row and position of the first law that does not sum to 1."""
-        if self.totals is None:
-            return
-        totals = to_numpy(self.totals)
-        bad = ~(abs(totals - 1) <= SUM_SLACK)
-        if bad.any():
-            row, offset = np.argwhere(bad)[0]
-            position = int(to_numpy(self.start)[row]) + int(offset)
-            raise SpecsimError(
-                f"{self.name} model: the law of row {row}, position {position} sums to {totals[row, offset]}, not to 1"
-            )
+        """SpecsimError naming row and position of the first law that does not sum to 1, or has a negative entry.
+
+        A chain asks its draft model once for every drafted token, and every answer of the step is looked at.
+        """
+        for look in self.looks:
+            start, totals, least = (to_numpy(array) for array in look)
+            bad = ~((abs(totals - 1) <= SUM_SLACK) & (least >= 0))
+            if bad.any():
+                row, offset = np.argwhere(bad)[0]
+                negative, total = least[row, offset] < 0, totals[row, offset]
+                fault = f"holds {least[row, offset]}, below 0" if negative else f"sums to {total}, not to 1"
+                raise SpecsimError(f"{self.name} model: the law of row {row}, position {start[row] + offset} {fault}")
+        self.looks.clear()
 
 
 def guard(task: Task) -> tuple[Task, list[Guarded]]:

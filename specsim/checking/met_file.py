@@ -11,6 +11,7 @@ import numpy as np
 
 from specsim.errors import SpecsimError
 from specsim.files import require_regular
+from specsim.tasks import require_numbers
 
 KEYS = {"draft": 2, "target": 2, "token": 1, "slot": 1, "block": 1, "row": 1}
 """Arrays of the file and their dimensions: laws [M, V], the drafted token and where it stood [M]."""
@@ -51,6 +52,7 @@ def read_laws(path: str | Path) -> Met:
             kind = "floating-point laws" if ndim == 2 else "integers"
             raise SpecsimError(f"{path}: {key} is {arrays[key].dtype}, must be {kind}")
     for key in ("draft", "target"):
+        require_numbers(f"{path}: {key}", arrays[key])
         check_laws(path, key, arrays[key])
     check_indices(path, arrays)
     codebook = check_codebook(path, arrays.get("codebook"), vocab)

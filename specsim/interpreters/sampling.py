@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from array_api_compat import device
 
-from specsim.arrays import Array, at, divide, namespace, slot
+from specsim.arrays import Array, at, namespace, slot
 
 DRAWS_AHEAD = 64
 """Uniforms are made this many draws at a time, so that a step costs no random-number call of its own."""
+LEAST = 1e-36
+"""Probabilities below it race as if they were it: E / p stays a number in float32, E being below 50."""
 SHARED_NOISE, UNIFORMS = 0, 1
 """Streams of a row: the race noise never meets the uniforms that accept and replace tokens."""
 
@@ -33,7 +35,8 @@ def winner(noise: Array, law: Array) -> Array:
 
     The same as argmax_v log p(v) + Gumbel_v.  A token of probability 0 never wins, whatever its noise.
     """
-    return namespace(noise).argmin(divide(noise, law, float("inf")), axis=-1)
+    xp = namespace(noise)
+    return xp.argmin(xp.where(law > 0, noise / xp.clip(law, LEAST, None), float("inf")), axis=-1)
 
 
 def below_one(uniform: np.ndarray, dtype: str) -> np.ndarray:
