@@ -1,7 +1,8 @@
-"""Table models as JSON files: {"vocab": V, "laws": [...]}, optionally "codebook": V vectors."""
+"""Table models as JSON files: {"vocab": V, "laws": [...]}, optionally "codebook": V vectors and "about": anything."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ def read_table(path: str | Path) -> Table:
     """A table of Fractions from a JSON file.
 
     laws[i] is nested (V,)*i + (V,), entries numbers (decimals are read as written, 0.1 is 1/10) or text "a/b".
+    Any other key, such as "about", is for people and is not read.
     SpecsimError names the file and what is wrong in it.
     """
     content = read_json(path, exact=True)
@@ -61,6 +63,14 @@ def table_json(model: Table) -> dict[str, Any]:
     if model.codebook is not None:
         content["codebook"] = [[float(x) for x in vector] for vector in model.codebook]
     return content
+
+
+def table_text(model: Table, about: dict[str, Any]) -> str:
+    """The text of a table file that says where its laws come from: one line for each key, `about` first."""
+    lines = (
+        f" {json.dumps(key)}: {json.dumps(value)}" for key, value in ({"about": about} | table_json(model)).items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def nest(rows: list, depth: int, vocab: int) -> Any:

@@ -1,0 +1,1 @@
+"""Laws of real models and data as table models: `specsim tabulate`."""
