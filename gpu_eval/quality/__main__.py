@@ -19,27 +19,10 @@ from torch import Tensor
 
 from gpu_eval.fashion import Fashion, load_fashion
 from gpu_eval.processing import Processing
+from gpu_eval.quality.frechet import frechet_distance, statistics
 from specsim.errors import SpecsimError
 
 CHUNK = 250  # images sampled at a time
-
-
-def statistics(features: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean [D] and covariance [D, D] of features [M, D], in float64."""
-    features = features.double()
-    return features.mean(0), features.T.cov()
-
-
-def frechet_distance(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> float:
-    """|m1 - m2|^2 + tr(C1 + C2 - 2 (C1 C2)^(1/2)) of two (mean, covariance), as in FID (Heusel et al. 2017).
-
-    The square root's trace is that of the symmetric C1^(1/2) C2 C1^(1/2); rounding below 0 is cut.
-    """
-    (mean, spread), (other_mean, other_spread) = ((m.double(), c.double()) for m, c in (one, other))
-    values, vectors = torch.linalg.eigh(spread)
-    root = (vectors * values.clamp_min(0).sqrt()) @ vectors.T
-    cross = torch.linalg.eigvalsh(root @ other_spread @ root).clamp_min(0).sqrt().sum()
-    return float((mean - other_mean).square().sum() + spread.trace() + other_spread.trace() - 2 * cross)
 
 
 def sample(model: Any, rows: int, generator: torch.Generator) -> Tensor:
