@@ -11,7 +11,7 @@ import pytest
 
 from specsim import cli
 
-TOYS = Path(cli.__file__).parent / "toys"
+TOYS = Path(cli.__file__).parents[1] / "toys"
 TARGET, DRAFT = str(TOYS / "target.json"), str(TOYS / "draft.json")
 
 

@@ -1,0 +1,5 @@
+"""python -m specsim.cli"""
+
+from specsim.cli import main
+
+main()

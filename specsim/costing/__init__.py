@@ -1,0 +1,1 @@
+"""`specsim cost`: what a decoder's run costs when calls have prices, and which lookahead or window pays best."""
