@@ -1,4 +1,4 @@
-"""The report's pictures, as PNG bytes."""
+"""The report's plots, as PNG bytes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from gpu_eval.fashion import NAMES
 from gpu_eval.pictures import grid
-from gpu_eval.report.rows import Row
 
-GOOD, BAD = "#1b7f5c", "#b3402a"
+GOOD, BAD, QUIET = "#1b7f5c", "#b3402a", "#5b6472"
 BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Legends stand beside the picture, never on the data."""
 MARKERS = "osv^D*PX<"
@@ -34,70 +33,129 @@ def png_of(figure: plt.Figure) -> bytes:
     return buffer.getvalue()
 
 
-def exact_map(rows: list[Row]) -> bytes:
-    """Exact bias against exact cost on the table model: left is faster, down is closer to the target."""
-    figure, axes = plt.subplots(figsize=(7, 4.8))
-    plain = max(row.calls for row in rows)
-    ordered = sorted((row for row in rows if row.calls < plain), key=lambda row: (row.calls, row.tv))
-    for number, row in enumerate(ordered, start=1):
-        colour = GOOD if row.lossless else BAD
-        label = f"{number} {row.system.name}: {float(row.calls):.3f}, {float(row.tv):.3f}"
-        axes.plot(float(row.calls), float(row.tv), "o", color=colour, markersize=7, label=label)
-        up = 6 + 9 * sum(r.calls == row.calls and r.tv == row.tv for r in ordered[: number - 1])
-        at: dict[str, Any] = {"textcoords": "offset points", "xytext": (0, up), "ha": "center"}
-        axes.annotate(str(number), (float(row.calls), float(row.tv)), fontsize=8, color=colour, **at)
-    axes.set_xlabel("expected target calls for 4 tokens (exact; plain decoding: 4)")
-    axes.set_ylabel("TV(output, target) (exact)")
-    axes.set_title("Table model: bias against calls")
-    axes.margins(x=0.08, y=0.12)
-    axes.grid(alpha=0.3)
-    axes.legend(title="system: calls, TV", handlelength=1, **BESIDE)
-    return png_of(figure)
+def colour(row: Any) -> str:
+    """Green for what is exactly lossless on the table models, red for what is biased."""
+    return GOOD if row.lossless else BAD
 
 
-def tokens_per_call(rows: list[Row]) -> bytes:
-    """Sampled tokens per target call on the image model, with intervals."""
-    figure, axes = plt.subplots(figsize=(7, 0.34 * len(rows) + 1.2))
-    heights = np.arange(len(rows))[::-1]
-    values = [row.tokens_per_call["value"] for row in rows]
-    axes.barh(heights, values, color=[GOOD if row.lossless else BAD for row in rows], alpha=0.85)
-    for height, row in zip(heights, rows, strict=True):
-        if row.tokens_per_call["interval"] is not None:
-            axes.plot(row.tokens_per_call["interval"], [height, height], color="black", linewidth=1.5)
-    axes.axvline(1, color="grey", linewidth=1, linestyle=":")
-    axes.set_yticks(heights, [row.system.name for row in rows])
-    axes.set_xlabel("tokens per target call on `fashion` (95 % interval); AR = 1")
-    axes.set_title("Image model: green = exactly lossless on the table model, red = biased")
-    return png_of(figure)
-
-
-def slot_rates(rows: list[Row]) -> bytes:
-    """P(kept | judged) by slot of the block, chains beside windows; a rate of too few drafts is left out."""
-    shown = [row for row in rows if row.slots]
-    chains = [row for row in shown if row.system.real.needs_draft]
-    figure, panels = plt.subplots(2, 1, figsize=(7, 7.4))
-    for axes, group, name in zip(
-        panels, (chains, [r for r in shown if r not in chains]), ("chain", "window"), strict=True
-    ):
-        for number, row in enumerate(group):
-            kept = [
-                rate if n >= FEWEST and rate is not None else np.nan
-                for rate, n in zip(row.slots, row.judged, strict=True)
-            ]
-            style: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "linewidth": 1, "markersize": 4}
-            axes.plot(range(len(kept)), kept, label=row.system.name, **style)
-        axes.set_ylabel("P(kept | judged)")
-        axes.set_ylim(0, 1)
-        axes.set_title(f"Acceptance by slot of the {name} (slots judged at least {FEWEST} times)")
-        axes.grid(alpha=0.3)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.legend(**BESIDE)
-    panels[-1].set_xlabel("slot of the block")
+def exact_map(rows: list[Any]) -> bytes:
+    """Exact bias against exact cost on each table model: left is faster, down is closer to the target."""
+    names = list(rows[0].exact)
+    figure, panels = plt.subplots(len(names), 1, figsize=(7, 4.6 * len(names)), squeeze=False)
+    for axes, name in zip(panels.flat, names, strict=True):
+        numbered(axes, rows, name)
+        axes.set_title(f"Real laws of `{name}` in table form: bias against calls", loc="left", fontsize=10)
+        axes.set_ylabel("TV(output, target), exact")
+    panels[-1, 0].set_xlabel("expected target calls of a run, exact (plain decoding: one a token)")
     figure.subplots_adjust(hspace=0.3)
     return png_of(figure)
 
 
-def contact_sheet(rows: list[Row]) -> bytes:
+def numbered(axes: Any, rows: list[Any], name: str) -> None:
+    """One panel of numbered points, with the names beside it; points on one spot share a number."""
+    plain = max(row.exact[name].calls for row in rows)
+    spots: dict[tuple, list[Any]] = {}
+    for row in rows:
+        if row.exact[name].calls < plain:
+            spots.setdefault((row.exact[name].calls, row.exact[name].tv), []).append(row)
+    for number, ((calls, tv), some) in enumerate(sorted(spots.items()), start=1):
+        label = f"{number}  {float(calls):.3f}, {float(tv):.3f}  {', '.join(row.system.name for row in some)}"
+        axes.plot(float(calls), float(tv), "o", color=colour(some[0]), markersize=6, label=shortened(label))
+        at: dict[str, Any] = {"textcoords": "offset points", "xytext": (0, 5), "ha": "center"}
+        axes.annotate(str(number), (float(calls), float(tv)), fontsize=7, color=colour(some[0]), **at)
+    axes.margins(x=0.08, y=0.12)
+    axes.grid(alpha=0.3)
+    axes.legend(title="calls, TV, system", handlelength=1, **(BESIDE | {"fontsize": 6.5}))
+
+
+def shortened(label: str, most: int = 64) -> str:
+    """A legend entry of bounded width."""
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
+def quality_map(rows: list[Any]) -> bytes:
+    """Image quality against tokens per call, with intervals: distance to plain decoding, accuracy, likelihood."""
+    figures = (
+        ("frechet_pool", "Frechet distance to plain decoding"),
+        ("frechet_real", "Frechet distance to real images"),
+        ("label_accuracy", "label accuracy"),
+        ("log_likelihood", "log-likelihood, nats a token"),
+    )
+    figure, panels = plt.subplots(len(figures), 1, figsize=(7, 3.6 * len(figures)), sharex=True)
+    ordered = sorted(rows, key=lambda row: row.tokens_per_call["value"])
+    for axes, (name, words) in zip(panels, figures, strict=True):
+        for number, row in enumerate(ordered, start=1):
+            with_bars(axes, row, getattr(row.quality, name), number)
+        plain = getattr(rows[0].quality, name)
+        if plain["value"] is not None:
+            axes.axhline(plain["value"], color=QUIET, linewidth=0.8, linestyle=":")
+        axes.set_ylabel(words, fontsize=8)
+        axes.grid(alpha=0.3)
+    key = [f"{n}  {row.system.name}" for n, row in enumerate(ordered, start=1)]
+    panels[0].text(1.02, 1, "\n".join(key), transform=panels[0].transAxes, fontsize=6.5, va="top")
+    panels[-1].set_xlabel("tokens per target call on `fashion` (AR = 1); dotted: plain decoding; bars: 95 % intervals")
+    figure.subplots_adjust(hspace=0.08)
+    return png_of(figure)
+
+
+def with_bars(axes: Any, row: Any, figure: dict[str, Any], number: int) -> None:
+    """One numbered point with its two intervals; nothing where there is no finite value."""
+    x, y = row.tokens_per_call["value"], figure["value"]
+    if y is None:
+        return
+    bars: dict[str, Any] = {"color": colour(row), "linewidth": 0.8, "alpha": 0.6}
+    if row.tokens_per_call["interval"] is not None:
+        axes.plot(row.tokens_per_call["interval"], [y, y], **bars)
+    if figure["interval"] is not None:
+        axes.plot([x, x], figure["interval"], **bars)
+    axes.plot(x, y, "o", color=colour(row), markersize=4)
+    axes.annotate(str(number), (x, y), fontsize=6.5, textcoords="offset points", xytext=(3, 3), color=colour(row))
+
+
+def tokens_per_call(rows: list[Any]) -> bytes:
+    """Sampled tokens per target call on the image model, with intervals."""
+    figure, axes = plt.subplots(figsize=(7, 0.3 * len(rows) + 1.2))
+    heights = np.arange(len(rows))[::-1]
+    values = [row.tokens_per_call["value"] for row in rows]
+    axes.barh(heights, values, color=[colour(row) for row in rows], alpha=0.85)
+    for height, row in zip(heights, rows, strict=True):
+        if row.tokens_per_call["interval"] is not None:
+            axes.plot(row.tokens_per_call["interval"], [height, height], color="black", linewidth=1.5)
+    axes.axvline(1, color="grey", linewidth=1, linestyle=":")
+    axes.set_yticks(heights, [row.system.name for row in rows], fontsize=8)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel("tokens per target call on `fashion` (95 % interval); AR = 1")
+    axes.set_title("Image model: green = exactly lossless on the table models, red = biased", loc="left", fontsize=10)
+    return png_of(figure)
+
+
+def slot_rates(rows: list[Any]) -> bytes:
+    """P(kept | judged) by slot of the block, chains beside windows; a rate of too few drafts is left out."""
+    shown = [row for row in rows if row.slots]
+    chains = [row for row in shown if row.system.real.needs_draft]
+    windows = [row for row in shown if not row.system.real.needs_draft]
+    figure, panels = plt.subplots(2, 1, figsize=(7, 9))
+    for axes, group, name in zip(panels, (chains, windows), ("chain", "window"), strict=True):
+        for number, row in enumerate(group):
+            style: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "linewidth": 1, "markersize": 4}
+            axes.plot(range(len(row.slots)), rates(row), label=row.system.name, **style)
+        axes.set_ylabel("P(kept | judged)")
+        axes.set_ylim(0, 1.02)
+        axes.set_title(f"{name}: slots judged at least {FEWEST} times", loc="left", fontsize=10)
+        axes.grid(alpha=0.3)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(**(BESIDE | {"fontsize": 7}))
+    panels[-1].set_xlabel("slot of the block")
+    figure.subplots_adjust(hspace=0.22)
+    return png_of(figure)
+
+
+def rates(row: Any) -> list[float]:
+    """Acceptance by slot, without those that say little."""
+    return [rate if n >= FEWEST and rate is not None else np.nan for rate, n in zip(row.slots, row.judged, strict=True)]
+
+
+def contact_sheet(rows: list[Any]) -> bytes:
     """All systems below each other with their names: same seed, same classes, column by column."""
     figure, axes = plt.subplots(len(rows), 1, figsize=(7.6, 0.62 * len(rows)))
     for axis, row in zip(np.atleast_1d(axes), rows, strict=True):

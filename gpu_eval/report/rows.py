@@ -1,4 +1,4 @@
-"""One row of the report: the exact law on the table model, and the decoded images."""
+"""One row of the report: exact laws on real tabulated models, and the decoded images."""
 
 from __future__ import annotations
 
@@ -12,21 +12,46 @@ import numpy as np
 import specsim
 from gpu_eval.fashion import Fashion
 from gpu_eval.figures import ratio_interval, slot_counts, slot_rates
-from gpu_eval.report.systems import System
-from gpu_eval.run import Plan, decode
+from gpu_eval.quality import Pool, Quality, pool_of, quality_of
+from gpu_eval.quality_table import POOL_SEEDS
+from gpu_eval.report.maps import accepted
+from gpu_eval.report.systems import SMALL, System
+from gpu_eval.run import Decoded, Plan, decode
+from specsim import Autoregressive
+from specsim.comparing.exact_side import Models, one_token_tv
 from specsim.table_files import read_table
-from specsim.tables import Table
 
 TOYS = Path(specsim.__file__).parent / "toys"
+TABLES = ("fashion", "digits")
+"""Real laws in table form, made by `specsim tabulate`; the first is the one that is drawn."""
+BATCH = 50
+"""Images decoded side by side."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Figures of a system on one table model.
+
+    tv: of the whole run; calls: expected; one_token_tv: of the rule on one draft of the draft model (also where the
+    system drafts by itself), averaged over slots and the contexts as the target has them; None without a rule.
+    """
+
+    tv: Fraction
+    calls: Fraction
+    one_token_tv: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines: numbers, and the fractions as text."""
+        texts = {"tv_exact": str(self.tv), "expected_calls_exact": str(self.calls)}
+        return {"tv": float(self.tv), "expected_calls": float(self.calls), "one_token_tv": self.one_token_tv, **texts}
 
 
 @dataclass(frozen=True)
 class Row:
-    """Figures of one system.  tv, calls: exact on the table model; the rest sampled on the image model."""
+    """Figures of one system.  exact: by table; the rest sampled on the image model.  accepted: [images, N] bool."""
 
     system: System
-    tv: Fraction
-    calls: Fraction
+    exact: dict[str, Exact]
     nfe: dict[str, Any]
     tokens_per_call: dict[str, Any]
     seconds_per_image: float
@@ -34,11 +59,13 @@ class Row:
     slots: list[float | None]
     judged: list[int]
     images: np.ndarray
+    accepted: np.ndarray
+    quality: Quality
 
     @property
     def lossless(self) -> bool:
-        """Whether the exact law equals the target's, on this table model."""
-        return self.tv == 0
+        """Whether the exact law equals the target's on every table model."""
+        return all(found.tv == 0 for found in self.exact.values())
 
     @property
     def verdict(self) -> str:
@@ -46,33 +73,48 @@ class Row:
         return "lossless" if self.lossless else "biased"
 
 
-def toy_models() -> tuple[Table, Table]:
-    """The report's table models: vocab 3, four tokens, draft and target about as far apart as real ones."""
-    return read_table(TOYS / "target.json"), read_table(TOYS / "draft.json")
+def table_models() -> dict[str, Models]:
+    """The real laws in table form, with their drafts, in Fractions."""
+    tables = {name: [read_table(TOYS / f"{name}_{side}.json") for side in ("target", "draft")] for name in TABLES}
+    return {name: Models(target, draft, target.length) for name, (target, draft) in tables.items()}
 
 
-def exact_figures(system: System, target: Table, draft: Table) -> tuple[Fraction, Fraction]:
-    """(TV to the target, expected target calls) as Fractions."""
-    law = specsim.exact(system.small, target, draft if system.small.needs_draft else None, system.rule)
-    return law.tv(target), law.calls
+def exact_figures(system: System, models: Models) -> Exact:
+    """A system's small decoder on a table model."""
+    rule = system.small_rule or system.rule
+    law = models.law(system.small, rule)
+    judged = one_token_tv(SMALL, rule, models.floats()) if rule is not None else None
+    return Exact(law.tv(models.target), law.calls, judged)
 
 
-def row(system: System, model: Fashion, models: tuple[Table, Table], images: int, seed: int) -> Row:
+def plain_pool(model: Fashion, images: int, seed: int) -> Pool:
+    """Plain decoding with a seed of its own: what every row's images are compared with."""
+    return pool_of(model, decode(Plan("fashion", Autoregressive(), None, images, POOL_SEEDS + seed, BATCH), model))
+
+
+def row(system: System, model: Fashion, models: dict[str, Models], pool: Pool, images: int, seed: int) -> Row:
     """Compute everything about one system."""
-    tv, calls = exact_figures(system, *models)
-    plan = Plan("fashion", system.real, system.rule, images, seed, batch=min(images, 20))
+    plan = Plan("fashion", system.real, system.rule, images, seed, batch=min(images, BATCH))
+    exact = {name: exact_figures(system, some) for name, some in models.items()}
     done = decode(plan, model)
+    return row_of(system, exact, done, quality_of(model, plan.processing, done, pool))
+
+
+def row_of(system: System, exact: dict[str, Exact], done: Decoded, quality: Quality) -> Row:
+    """Everything in its place."""
+    count = len(done.images)
     return Row(
         system,
-        tv,
-        calls,
-        ratio_interval(done.calls, np.ones(images)),
+        exact,
+        ratio_interval(done.calls, np.ones(count)),
         ratio_interval(done.lengths, done.calls),
-        done.loop_seconds / images,
+        done.loop_seconds / count,
         (done.loop_seconds - done.model_seconds) / done.model_seconds,
         slot_rates(done.batches),
         slot_counts(done.batches),
         done.images,
+        np.concatenate([accepted(batch) for batch in done.batches]),
+        quality,
     )
 
 
@@ -83,19 +125,17 @@ def as_json(row: Row) -> dict[str, Any]:
         "about": row.system.about,
         "decoder": repr(row.system.real),
         "rule": None if row.system.rule is None else repr(row.system.rule),
+        "table_rule": None if row.system.small_rule is None else repr(row.system.small_rule),
         "warning": row.system.warning or None,
-        "table_model": {
-            "decoder": repr(row.system.small),
-            "verdict": row.verdict,
-            "tv": float(row.tv),
-            "tv_exact": str(row.tv),
-            "expected_calls": float(row.calls),
-            "expected_calls_exact": str(row.calls),
-        },
+        "verdict": row.verdict,
+        "table_decoder": repr(row.system.small),
+        "tables": {name: found.as_json() for name, found in row.exact.items()},
         "nfe_per_image": row.nfe,
         "tokens_per_call": row.tokens_per_call,
         "seconds_per_image": row.seconds_per_image,
         "step_overhead_fraction": row.overhead,
         "acceptance_by_slot": row.slots,
         "judged_by_slot": row.judged,
+        "acceptance_by_position": row.accepted.mean(axis=0).tolist(),
+        "quality": row.quality.as_json(),
     }

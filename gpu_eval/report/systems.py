@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specsim import (
     Additive,
+    AdditiveUnmasked,
     Annealed,
     Autoregressive,
+    Cactus,
+    CascadeOpt,
     Chain,
     ContentAware,
+    ContentAwareUnmasked,
+    Ensemble,
+    FuzzyJS,
+    FuzzyKL,
+    Grouped,
     Jacobi,
     Lantern,
-    LanternOptimal,
+    LanternDynamic,
+    LanternPlus,
     Lenient,
+    Optimal,
+    Partitioned,
     Race,
+    RelaxedBonus,
     Strict,
+    Typical,
 )
 from specsim.decoding import Decoder
 
@@ -25,7 +38,8 @@ from specsim.decoding import Decoder
 class System:
     """A published way to decode.
 
-    small: its decoder on the table model; real: the same decoder at a realistic size on the image model.
+    small: its decoder on the table models; real: the same decoder at a realistic size on the image model.
+    small_rule: the rule there, where the published one is in units that three tokens do not have.
     warning: said beside the row where the system is known not to do what it claims.
     """
 
@@ -35,42 +49,77 @@ class System:
     real: Decoder
     rule: Any = None
     warning: str = ""
+    small_rule: Any = None
 
 
-CHAIN, LONG_CHAIN = Chain(lookahead=3), Chain(lookahead=4)
+SMALL, REAL = Chain(lookahead=3), Chain(lookahead=4)
 
 
-def chain(name: str, about: str, rule: Any, warning: str = "") -> System:
+def chain(name: str, about: str, rule: Any) -> System:
     """A row that differs from speculative decoding in its rule alone."""
-    return System(name, about, CHAIN, LONG_CHAIN, rule, warning)
+    return System(name, about, SMALL, REAL, rule)
 
 
-def jacobi(name: str, about: str, continuation: str, rule: Any = None, warning: str = "") -> System:
-    """A row that differs from speculative Jacobi decoding in its continuation or rule."""
+GROUPS_OF_TWO = Grouped(size=2, gap=1.0, distance=1e9)
+"""GSD on three tokens: a window of 14 ranks would hold them all, and the thresholds keep them apart."""
+
+
+def grouped(system: System) -> System:
+    """A row with GSD's rule, which three tokens need in another size."""
+    return replace(system, small_rule=GROUPS_OF_TWO)
+
+
+def jacobi(name: str, about: str, rule: Any, continuation: str = "independent", warning: str = "") -> System:
+    """A row that differs from speculative Jacobi decoding in its rule or its continuation."""
     small, real = (Jacobi(window, continuation) for window in (3, 16))
-    return System(name, about, small, real, rule or Strict(), warning)
+    return System(name, about, small, real, rule, warning)
 
 
 STALE = (
     "stores the old draft law of kept tokens, as the released code for Lumina and Janus was read to do: "
     "claimed lossless, exactly biased"
 )
-SYSTEMS: tuple[System, ...] = (
+PAPERS: tuple[System, ...] = (
     System("AR", "plain autoregressive decoding", Autoregressive(), Autoregressive()),
     chain("SD", "speculative decoding", Strict()),
-    chain("UniformRSD", "lenience 1.3 = Amplify", Lenient(1.3)),
+    chain("LANTERN", "nearest codes, released static residual", Lantern(10, 0.4)),
+    chain("LANTERN++", "nearest codes, relative budget, released residual", LanternPlus(10, 5.0)),
+    chain("LANTERN++ G*", "the same with the optimal residual", Optimal(LanternPlus(10, 5.0))),
+    chain("UniformRSD 2", "the same lenience in every slot", Lenient(2.0)),
     chain("COOL-SD 1.1", "annealed lenience", Annealed(1.1, 0.7)),
     chain("COOL-SD 2", "annealed lenience", Annealed(2.0, 0.7)),
-    chain("Addition", "ratio + 0.1", Additive(0.1)),
-    chain("CSD", "content-aware, in a chain", ContentAware(0.5, 0.35)),
-    chain("LANTERN", "nearest codes, released residual", Lantern(10, 0.4)),
-    chain("LANTERN + G*", "nearest codes, optimal residual", LanternOptimal(10, 0.4)),
-    jacobi("SJD", "Jacobi, independent redraft", "independent"),
-    jacobi("SJD + CSD", "Jacobi with the content-aware rule", "independent", ContentAware(0.5, 0.35)),
-    jacobi("SCD-MC", "Jacobi, maximal coupling", "maximal"),
-    jacobi("SCD-GS", "Jacobi, Gumbel coupling", "gumbel"),
-    System("race (AR)", "plain decoding, one race a token", Race(Autoregressive()), Race(Autoregressive())),
+    jacobi("SJD", "Jacobi, independent redraft", Strict()),
+    grouped(jacobi("GSD", "SJD, groups of a rank window of 14", Grouped(14))),
+    jacobi("Addition", "SJD, ratio + 0.1", Additive(0.1)),
+    jacobi("Amplify", "SJD, lenience 1.3", Lenient(1.3)),
+    jacobi("CSD", "SJD, content-aware", ContentAware(0.5, 0.35)),
+    jacobi("SCD-MC", "Jacobi, maximal coupling", Strict(), "maximal"),
+    jacobi("SCD-GS", "Jacobi, Gumbel coupling", Strict(), "gumbel"),
+    jacobi("SCD-MC, stale", "the released code's stored law", Strict(), "maximal_stale", STALE),
+    System("race (AR)", "plain decoding, one race a token", Race(), Race()),
     System("race (Jacobi)", "match verification, shared noise", Race(Jacobi(3)), Race(Jacobi(16))),
-    System("race (chain)", "match verification, shared noise", Race(CHAIN), Race(LONG_CHAIN)),
-    jacobi("SCD-MC, stale", "known-bad variant", "maximal_stale", warning=STALE),
+    System("race (chain)", "match verification, shared noise", Race(SMALL), Race(REAL)),
 )
+"""What the four summaries of the three papers compare, each on the decoder it was published on."""
+
+NEIGHBOURS: tuple[System, ...] = (
+    chain("LANTERN dynamic", "LANTERN, the other released residual", LanternDynamic(10, 0.4)),
+    chain("LANTERN G*", "LANTERN, the optimal residual", Optimal(Lantern(10, 0.4))),
+    grouped(chain("GSD (chain)", "rank windows in a chain", Grouped(14))),
+    replace(chain("GSD partition", "a true partition of the ranks", Partitioned(14)), small_rule=Partitioned(2)),
+    chain("CSD (chain)", "content-aware in a chain", ContentAware(0.5, 0.35)),
+    chain("Addition .4", "ratio + 0.4, in a chain", Additive(0.4)),
+    jacobi("CSD unmasked", "as published: off the support too", ContentAwareUnmasked(0.5, 0.35)),
+    jacobi("Addition unmasked", "as published: off the support too", AdditiveUnmasked(0.1)),
+    chain("Typical", "Medusa's threshold on the target", Typical()),
+    chain("Ensemble .8", "a mixture of target and draft", Ensemble(0.8)),
+    chain("CACTUS", "bounded divergence of one token", Cactus()),
+    chain("Fuzzy KL", "all kept where the laws are near", FuzzyKL()),
+    chain("Fuzzy JS", "all kept where the laws are near", FuzzyJS()),
+    chain("Cascade OPT", "the draft alone where it is sure enough", CascadeOpt()),
+    System("COOL-SD 2, relaxed bonus", "the bonus is judged too", RelaxedBonus(3), RelaxedBonus(4), Annealed(2.0, 0.7)),
+    jacobi("SCD-MC + CSD", "both ideas at once", ContentAware(0.5, 0.35), "maximal"),
+)
+"""Other schemes and variants, on a chain unless the name says otherwise."""
+
+SYSTEMS: tuple[System, ...] = PAPERS + NEIGHBOURS

@@ -1,0 +1,89 @@
+"""Sentences that the figures of this very report support, flattering or not."""
+
+from __future__ import annotations
+
+from gpu_eval.report.rows import TABLES, Row
+
+SLOWER = 1.2
+"""Ratio of seconds from which a system is called slower than plain decoding: single runs differ by less than that."""
+
+
+def findings(rows: list[Row]) -> list[str]:
+    """Every sentence that holds here."""
+    return [said for finding in (warned, biased, dominated, floor, undecided, slower) for said in finding(rows)]
+
+
+def warned(rows: list[Row]) -> list[str]:
+    """Systems that do not do what they claim."""
+    return [
+        f"**{row.system.name}** is biased: run TV {tvs(row)}. It {row.system.warning}."
+        for row in rows
+        if row.system.warning and not row.lossless
+    ]
+
+
+def tvs(row: Row) -> str:
+    """The run TV on every table."""
+    return ", ".join(f"{float(row.exact[name].tv):.4f} ({name})" for name in TABLES)
+
+
+def biased(rows: list[Row]) -> list[str]:
+    """Relaxed systems that pay nothing on these tables, and those that do."""
+    names = [row.system.name for row in rows if not row.lossless and not row.system.warning]
+    return [f"Exactly biased on the table models: {listed(names)}."]
+
+
+def dominated(rows: list[Row]) -> list[str]:
+    """Systems with more bias and no fewer calls than another one, on every table."""
+    said = []
+    for row in rows:
+        by = [other.system.name for other in rows if other is not row and beats(other, row)]
+        if not row.lossless and by:
+            said.append(f"**{row.system.name}** (more TV, no fewer calls than {listed(by[:2])})")
+    return [f"Beaten outright on every table model: {'; '.join(said)}."] if said else []
+
+
+def beats(one: Row, other: Row) -> bool:
+    """Whether `one` has less TV and no more calls than `other` on every table."""
+    pairs = [(one.exact[name], other.exact[name]) for name in TABLES]
+    return all(a.tv < b.tv and a.calls <= b.calls for a, b in pairs)
+
+
+def floor(rows: list[Row]) -> list[str]:
+    """What chance alone makes, in the same table."""
+    plain = rows[0].quality.frechet_pool
+    count = rows[0].quality.images
+    between = "" if plain["interval"] is None else f" [{plain['interval'][0]:.1f}, {plain['interval'][1]:.1f}]"
+    return [
+        f"The floor: plain decoding differs from plain decoding of another seed by a Frechet distance of "
+        f"{plain['value']:.1f}{between} at {count} images. Only what lies well above it is a difference in images."
+    ]
+
+
+def undecided(rows: list[Row]) -> list[str]:
+    """Biased systems whose images this report cannot tell from plain decoding."""
+    plain = rows[0].quality.frechet_pool["interval"]
+    if plain is None:
+        return ["Too few images for intervals: nothing is said about image quality."]
+    same = [
+        row.system.name
+        for row in rows
+        if not row.lossless
+        and row.quality.frechet_pool["interval"] is not None
+        and row.quality.frechet_pool["interval"][0] <= plain[1]
+    ]
+    return [f"Biased, yet not told apart from plain decoding by these images: {listed(same)}."] if same else []
+
+
+def slower(rows: list[Row]) -> list[str]:
+    """Fewer calls, more seconds."""
+    plain = rows[0].seconds_per_image
+    names = [row.system.name for row in rows if row.seconds_per_image > SLOWER * plain]
+    if not names:
+        return []
+    return [f"Over {SLOWER - 1:.0%} slower than plain decoding in seconds, in this run: {listed(names)}."]
+
+
+def listed(names: list[str]) -> str:
+    """Names in a sentence."""
+    return ", ".join(names) or "none"
