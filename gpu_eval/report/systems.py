@@ -79,6 +79,7 @@ STALE = (
     "stores the old draft law of kept tokens, as the released code for Lumina and Janus was read to do: "
     "claimed lossless, exactly biased"
 )
+UNMASKED = "as published; differs only where the target has zeros (top-k), and none has them here"
 PAPERS: tuple[System, ...] = (
     System("AR", "plain autoregressive decoding", Autoregressive(), Autoregressive()),
     chain("SD", "speculative decoding", Strict()),
@@ -109,15 +110,21 @@ NEIGHBOURS: tuple[System, ...] = (
     replace(chain("GSD partition", "a true partition of the ranks", Partitioned(14)), small_rule=Partitioned(2)),
     chain("CSD (chain)", "content-aware in a chain", ContentAware(0.5, 0.35)),
     chain("Addition .4", "ratio + 0.4, in a chain", Additive(0.4)),
-    jacobi("CSD unmasked", "as published: off the support too", ContentAwareUnmasked(0.5, 0.35)),
-    jacobi("Addition unmasked", "as published: off the support too", AdditiveUnmasked(0.1)),
+    jacobi("CSD unmasked", UNMASKED, ContentAwareUnmasked(0.5, 0.35)),
+    jacobi("Addition unmasked", UNMASKED, AdditiveUnmasked(0.1)),
     chain("Typical", "Medusa's threshold on the target", Typical()),
     chain("Ensemble .8", "a mixture of target and draft", Ensemble(0.8)),
     chain("CACTUS", "bounded divergence of one token", Cactus()),
     chain("Fuzzy KL", "all kept where the laws are near", FuzzyKL()),
     chain("Fuzzy JS", "all kept where the laws are near", FuzzyJS()),
     chain("Cascade OPT", "the draft alone where it is sure enough", CascadeOpt()),
-    System("COOL-SD 2, relaxed bonus", "the bonus is judged too", RelaxedBonus(3), RelaxedBonus(4), Annealed(2.0, 0.7)),
+    System(
+        "COOL-SD 2, bonus too",
+        "a relaxed bonus: judged by the rule as well",
+        RelaxedBonus(3),
+        RelaxedBonus(4),
+        Annealed(2.0, 0.7),
+    ),
     jacobi("SCD-MC + CSD", "both ideas at once", ContentAware(0.5, 0.35), "maximal"),
 )
 """Other schemes and variants, on a chain unless the name says otherwise."""
