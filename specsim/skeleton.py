@@ -6,15 +6,17 @@ import keyword
 
 from specsim.errors import SpecsimError
 
-TAKEN = ("Verdict", "optimal_residual", "number", "capped_ratio", "dataclass", "float")
+TAKEN = ("Verdict", "optimal_residual", "number", "capped_ratio", "dataclass", "float", "ClassVar", "Strength")
 """Names that the file itself uses."""
 TEMPLATE = '''\
 """My acceptance rule.  Check it:  specsim check {path}:{name}"""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from specsim import Verdict, optimal_residual
 from specsim.arrays import number
+from specsim.strength import Strength
 from specsim.verification import capped_ratio
 
 
@@ -22,6 +24,7 @@ from specsim.verification import capped_ratio
 class {name}:
     """b = min(1, gamma p/q), G = norm[p - q b]+.  Biased for gamma > 1."""
 
+    strength: ClassVar[Strength] = Strength("gamma", 1.0, 1e9)  # what `specsim compare` turns, weakest to strongest
     gamma: float = 1.2
 
     def __call__(self, draft, target, position):  # laws q, p [..., V]; position: 0-based slot in the block
