@@ -75,8 +75,7 @@ def described(row: Row) -> str:
 
 
 ABOUT = (SYSTEM, Column("what it is", described))
-SECTIONS: dict[str, tuple[Column, ...]] = {
+FIGURES: dict[str, tuple[Column, ...]] = {
     "Exact, on real laws in table form": EXACT,
     "Sampled, on the image model": SAMPLED,
-    "The systems": ABOUT,
 }

@@ -28,9 +28,20 @@ def tvs(row: Row) -> str:
 
 
 def biased(rows: list[Row]) -> list[str]:
-    """Relaxed systems that pay nothing on these tables, and those that do."""
-    names = [row.system.name for row in rows if not row.lossless and not row.system.warning]
-    return [f"Exactly biased on the table models: {listed(names)}."]
+    """How many relaxed systems pay, and the cheapest and dearest of them."""
+    relaxed = sorted((row for row in rows if not row.lossless and not row.system.warning), key=worst)
+    if not relaxed:
+        return []
+    least, most = relaxed[0], relaxed[-1]
+    return [
+        f"{len(relaxed)} relaxed systems are exactly biased on the table models, from **{least.system.name}** (run TV "
+        f"{tvs(least)}) to **{most.system.name}** ({tvs(most)})."
+    ]
+
+
+def worst(row: Row) -> float:
+    """The larger run TV of the tables."""
+    return float(max(exact.tv for exact in row.exact.values()))
 
 
 def dominated(rows: list[Row]) -> list[str]:
@@ -65,23 +76,23 @@ def undecided(rows: list[Row]) -> list[str]:
     plain = rows[0].quality.frechet_pool["interval"]
     if plain is None:
         return ["Too few images for intervals: nothing is said about image quality."]
-    same = [
-        row.system.name
-        for row in rows
-        if not row.lossless
-        and row.quality.frechet_pool["interval"] is not None
-        and row.quality.frechet_pool["interval"][0] <= plain[1]
+    biased_rows = [row for row in rows if not row.lossless and row.quality.frechet_pool["interval"] is not None]
+    apart = [row.system.name for row in biased_rows if row.quality.frechet_pool["interval"][0] > plain[1]]
+    return [
+        f"Of {len(biased_rows)} exactly biased systems, these images tell {len(apart)} apart from plain decoding by their "
+        f"Frechet distance: {listed(apart)}. That the others look the same is no evidence that they are."
     ]
-    return [f"Biased, yet not told apart from plain decoding by these images: {listed(same)}."] if same else []
 
 
 def slower(rows: list[Row]) -> list[str]:
     """Fewer calls, more seconds."""
     plain = rows[0].seconds_per_image
-    names = [row.system.name for row in rows if row.seconds_per_image > SLOWER * plain]
-    if not names:
-        return []
-    return [f"Over {SLOWER - 1:.0%} slower than plain decoding in seconds, in this run: {listed(names)}."]
+    others = rows[1:]
+    fast = [row.system.name for row in others if row.seconds_per_image <= SLOWER * plain]
+    return [
+        f"{len(others) - len(fast)} of {len(others)} systems took over {SLOWER - 1:.0%} longer than plain decoding in "
+        f"seconds, in this run on this machine; the others: {listed(fast)}."
+    ]
 
 
 def listed(names: list[str]) -> str:

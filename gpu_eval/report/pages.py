@@ -6,7 +6,7 @@ import base64
 from html import escape
 
 from gpu_eval.figures import METHOD, NORMAL_METHOD
-from gpu_eval.report.columns import ABOUT, SECTIONS, Column
+from gpu_eval.report.columns import ABOUT, FIGURES, Column
 from gpu_eval.report.findings import findings
 from gpu_eval.report.rows import Row
 
@@ -46,11 +46,11 @@ READING = (
 def markdown(rows: list[Row], heading: str, pictures: dict[str, str]) -> str:
     """The report as Markdown; pictures: title -> file name beside it."""
     lines = [f"# {TITLE}", "", heading, "", *(f"- {line}" for line in findings(rows)), ""]
-    for title, columns in SECTIONS.items():
+    for title, columns in FIGURES.items():
         lines += [f"## {title}", "", *markdown_table(rows, columns), ""]
-    lines += ["## How to read this", "", READING, ""]
     for title, name in pictures.items():
         lines += [f"## {title}", "", f"![{title}]({name})", ""]
+    lines += ["## The systems", "", *markdown_table(rows, ABOUT), "", "## How to read this", "", READING, ""]
     return "\n".join(lines)
 
 
@@ -67,7 +67,7 @@ def html(rows: list[Row], heading: str, pictures: dict[str, bytes]) -> str:
     listed = "".join(f"<li>{inline(escape(line))}</li>" for line in findings(rows))
     tables = "".join(
         f'<h2>{escape(title)}</h2><div class="scroll">{html_table(rows, columns)}</div>'
-        for title, columns in SECTIONS.items()
+        for title, columns in FIGURES.items()
     )
     images = "".join(
         f'<h2>{escape(title)}</h2><img alt="{escape(title)}" src="data:image/png;base64,{encoded(data)}">'
@@ -77,7 +77,8 @@ def html(rows: list[Row], heading: str, pictures: dict[str, bytes]) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>specsim report</title><style>{STYLE}</style>"
-        f"<h1>{TITLE}</h1><p>{inline(escape(heading))}</p><ul>{listed}</ul>{images}{tables}"
+        f"<h1>{TITLE}</h1><p>{inline(escape(heading))}</p><ul>{listed}</ul>{tables}{images}"
+        f'<h2>The systems</h2><div class="scroll">{html_table(rows, ABOUT)}</div>'
         f"<h2>How to read this</h2><p><small>{inline(escape(READING))}</small></p></html>\n"
     )
 

@@ -41,7 +41,7 @@ def colour(row: Any) -> str:
 def exact_map(rows: list[Any]) -> bytes:
     """Exact bias against exact cost on each table model: left is faster, down is closer to the target."""
     names = list(rows[0].exact)
-    figure, panels = plt.subplots(len(names), 1, figsize=(7, 4.6 * len(names)), squeeze=False)
+    figure, panels = plt.subplots(len(names), 1, figsize=(7, 5.6 * len(names)), squeeze=False)
     for axes, name in zip(panels.flat, names, strict=True):
         numbered(axes, rows, name)
         axes.set_title(f"Real laws of `{name}` in table form: bias against calls", loc="left", fontsize=10)

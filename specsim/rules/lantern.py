@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from specsim.arrays import Array, at, namespace, number
 from specsim.errors import require
-from specsim.rules.codebooks import Fixed, held, nearest
-from specsim.rules.neighbours import certain, dynamic_residual, gains, loan, static_residual
+from specsim.rules.codebooks import Fixed, held
+from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio
 
@@ -29,23 +29,10 @@ class Lantern:
     k: int = 10
     delta: float = 0.1
     neighbours: Fixed | None = field(default=None, repr=False)
+    reach, codes, bind = property(reach), property(codes), bind
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def reach(self) -> int:
-        """How many neighbours of each code the rule reads."""
-        return self.k + 1
-
-    @property
-    def codes(self) -> int:
-        """Codes it is bound to; 0: it waits for a codebook."""
-        return len(self.neighbours or ())
-
-    def bind(self, codebook: Any) -> Lantern:
-        """The rule with its neighbours filled in from a codebook [V, d]."""
-        return replace(self, neighbours=Fixed(nearest(codebook, self.reach)))
 
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""
@@ -75,23 +62,10 @@ class LanternDynamic:
     k: int = 10
     delta: float = 0.1
     neighbours: Fixed | None = field(default=None, repr=False)
+    reach, codes, bind = property(reach), property(codes), bind
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def reach(self) -> int:
-        """How many neighbours of each code the rule reads."""
-        return self.k + 1
-
-    @property
-    def codes(self) -> int:
-        """Codes it is bound to; 0: it waits for a codebook."""
-        return len(self.neighbours or ())
-
-    def bind(self, codebook: Any) -> LanternDynamic:
-        """The rule with its neighbours filled in from a codebook [V, d]."""
-        return replace(self, neighbours=Fixed(nearest(codebook, self.reach)))
 
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""

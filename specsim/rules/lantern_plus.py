@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from specsim.arrays import Array, at, namespace, number
 from specsim.errors import require
-from specsim.rules.codebooks import Fixed, held, nearest
+from specsim.rules.codebooks import Fixed, held
 from specsim.rules.lenient import MOST
-from specsim.rules.neighbours import certain, dynamic_residual, gains, loan, static_residual
+from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio
 
@@ -34,23 +34,10 @@ class LanternPlus:
     k: int = 10
     lam: float = 5.0
     neighbours: Fixed | None = field(default=None, repr=False)
+    reach, codes, bind = property(reach), property(codes), bind
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def reach(self) -> int:
-        """How many neighbours of each code the rule reads."""
-        return self.k + 1
-
-    @property
-    def codes(self) -> int:
-        """Codes it is bound to; 0: it waits for a codebook."""
-        return len(self.neighbours or ())
-
-    def bind(self, codebook: Any) -> LanternPlus:
-        """The rule with its neighbours filled in from a codebook [V, d]."""
-        return replace(self, neighbours=Fixed(nearest(codebook, self.reach)))
 
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""
@@ -77,23 +64,10 @@ class LanternPlusDynamic:
     k: int = 10
     lam: float = 5.0
     neighbours: Fixed | None = field(default=None, repr=False)
+    reach, codes, bind = property(reach), property(codes), bind
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def reach(self) -> int:
-        """How many neighbours of each code the rule reads."""
-        return self.k + 1
-
-    @property
-    def codes(self) -> int:
-        """Codes it is bound to; 0: it waits for a codebook."""
-        return len(self.neighbours or ())
-
-    def bind(self, codebook: Any) -> LanternPlusDynamic:
-        """The rule with its neighbours filled in from a codebook [V, d]."""
-        return replace(self, neighbours=Fixed(nearest(codebook, self.reach)))
 
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from specsim.arrays import Array, arange, at, hits, namespace, normalise, number, positive_part, ratio
-from specsim.rules.codebooks import Fixed
+from specsim.rules.codebooks import Fixed, nearest
 
 
 class Loan(NamedTuple):
@@ -18,6 +19,21 @@ class Loan(NamedTuple):
     ids: Array
     lent: Array
     gain: Array
+
+
+def reach(rule: Any) -> int:
+    """How many neighbours of each code a rule reads."""
+    return rule.k + 1
+
+
+def codes(rule: Any) -> int:
+    """Codes a rule is bound to; 0: it waits for a codebook."""
+    return len(rule.neighbours or ())
+
+
+def bind(rule: Any, codebook: Any) -> Any:
+    """The rule with its neighbours filled in from a codebook [V, d]."""
+    return replace(rule, neighbours=Fixed(nearest(codebook, reach(rule))))
 
 
 def lenders(masses: Array, budget: Any) -> Array:
