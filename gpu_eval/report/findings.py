@@ -79,8 +79,8 @@ def undecided(rows: list[Row]) -> list[str]:
     biased_rows = [row for row in rows if not row.lossless and row.quality.frechet_pool["interval"] is not None]
     apart = [row.system.name for row in biased_rows if row.quality.frechet_pool["interval"][0] > plain[1]]
     return [
-        f"Of {len(biased_rows)} exactly biased systems, these images tell {len(apart)} apart from plain decoding by their "
-        f"Frechet distance: {listed(apart)}. That the others look the same is no evidence that they are."
+        f"Of {len(biased_rows)} exactly biased systems, these images tell {len(apart)} apart from plain decoding by "
+        f"their Frechet distance: {listed(apart)}. That the others look the same is no evidence that they are."
     ]
 
 
