@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,20 +21,18 @@ from gpu_eval.figures import METHOD, NORMAL_METHOD, ratio_interval
 from gpu_eval.processing import Processing
 from gpu_eval.provenance import provenance
 from gpu_eval.quality import Pool, pool_of, quality_of
-from gpu_eval.quality.table import FLOOR, READING, SCHEMA, markdown, read_table, summary
+from gpu_eval.quality.table import FLOOR, POOL_SEEDS, READING, SCHEMA, markdown, read_table, summary
 from gpu_eval.report.systems import SYSTEMS, System
 from gpu_eval.run import MOST_IMAGES, Decoded, Plan, best_device, decode
 from specsim import Autoregressive
 from specsim.errors import SpecsimError, require
-from specsim.files import ready_directory, write_text
+from specsim.files import ready_file, write_text
 from specsim.terminal import exit_status, progress_bar
 
 BATCH = 50
 """Two CPU cores: a fifth to a half faster than 20, and 100 is no faster than 50."""
 FEWEST = 20
 """Two images of each class: of fewer no interval is known."""
-POOL_SEEDS = 1_000_000
-"""The pool of seed s is decoded with seed s + this, so that no set is compared with itself."""
 PROCESSING = Processing()
 NEAR_FLOOR = "of a Frechet distance little above its bias up to some 2.2 times too wide"
 BIAS = "mean over resamples less the value; value - bias estimates the distance of endlessly many images"
@@ -50,7 +49,7 @@ def plan_of(system: System, images: int, seed: int) -> Plan:
     return Plan("fashion", system.real, system.rule, images, seed, BATCH, processing=PROCESSING)
 
 
-def pool_for(fashion: Fashion, images: int, seed: int, progress: Progress) -> Pool:
+def pool_for(fashion: Fashion, images: int, seed: int, progress: Progress | None = None) -> Pool:
     """Images of plain decoding that the rows of a seed are compared with."""
     plan = Plan("fashion", Autoregressive(), None, images, POOL_SEEDS + seed, BATCH, processing=PROCESSING)
     return pool_of(fashion, decode(plan, fashion, progress=progress))
@@ -82,7 +81,7 @@ def chosen_systems(names: Sequence[str]) -> list[System]:
 
 def kept_rows(out: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows of an earlier run with the same settings and systems; SpecsimError for any other file."""
-    if not out.exists():
+    if not os.path.exists(out):
         return []
     content = read_table(out)
     if content["settings"] != wanted:
@@ -105,7 +104,8 @@ def table(
     require(len(set(seeds)) == len(seeds), "quality", "seeds", seeds, "different numbers")
     require(all(0 <= seed < POOL_SEEDS for seed in seeds), "quality", "seeds", seeds, f"from 0 to {POOL_SEEDS - 1}")
     systems, device = chosen_systems(names), best_device()
-    ready_directory(out.parent)
+    ready_file(out)
+    out.parent.mkdir(parents=True, exist_ok=True)  # every row is written at once
     wanted, source = settings(images, device.type), provenance(device)
     rows = kept_rows(out, wanted)
     have = {(row["system"], row["seed"]) for row in rows}

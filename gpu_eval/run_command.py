@@ -14,7 +14,7 @@ from gpu_eval.pictures import grid, png
 from gpu_eval.run import Plan, decode, load, result_json
 from gpu_eval.saved_laws import LawKeeper
 from specsim.errors import SpecsimError
-from specsim.files import ready_directory, write_together
+from specsim.files import collide, ready_directory, ready_file, write_together
 from specsim.sampling import to_numpy
 
 PICTURE, RESULT = "images.png", "result.json"
@@ -24,8 +24,8 @@ def run_to_directory(
     plan: Plan, directory: str | Path, save_laws: Path | None, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]:
     """Decode and write; everything that can be refused is refused before the first image."""
-    out = ready_directory(directory)
-    if save_laws is not None and save_laws.resolve() in {(out / name).resolve() for name in (PICTURE, RESULT)}:
+    out = ready_directory(directory, (PICTURE, RESULT))
+    if save_laws is not None and any(collide(save_laws, out / name) for name in (PICTURE, RESULT)):
         raise SpecsimError(f"save-laws: {save_laws} is a file that --out {out} writes; choose another name")
     keeper = law_keeper(plan, save_laws)
     model = load(plan)
@@ -45,7 +45,7 @@ def law_keeper(plan: Plan, save_laws: Path | None) -> LawKeeper | None:
         return None
     if not plan.decoder.takes_rule:
         raise SpecsimError(f"save-laws: {plan.decoder!r} verifies nothing by a rule, so it meets no laws to save")
-    ready_directory(save_laws.parent)
+    ready_file(save_laws)
     return LawKeeper(plan.seed)
 
 

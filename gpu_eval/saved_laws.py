@@ -60,5 +60,6 @@ class LawKeeper:
         buffer = io.BytesIO()
         arrays = {name: whole[name] for name in FIELDS}
         np.savez(buffer, codebook=codebook, met=np.array(self.met), **arrays)  # type: ignore[arg-type]
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, buffer.getvalue())
         return len(whole["key"]), self.met

@@ -43,7 +43,10 @@ def number(value: Any, like: Array) -> Any:
 
 def to_numpy(array: Array) -> np.ndarray:
     """A copy on the CPU, whatever the namespace."""
-    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+        array = array.float() if "bfloat16" in str(array.dtype) else array  # numpy has no bfloat16
+    return np.asarray(array)
 
 
 def from_floats(function: Any, array: Array) -> Array:
@@ -110,6 +113,11 @@ def point(index: Array, like: Array) -> Array:
     xp = namespace(index)
     one = xp.ones_like(like[..., :1]) if not is_exact(like) else number(1, like)
     return xp.where(hits(index, like.shape[-1]), one, number(0, like))
+
+
+def column(values: Any, like: Array) -> Array:
+    """values [...] -> [..., 1], to stand beside laws; numpy makes scalars of Fractions without dimensions."""
+    return (np.asarray(values) if is_exact(like) else values)[..., None]
 
 
 def indicator(condition: Array, like: Array) -> Array:

@@ -12,6 +12,8 @@ import secrets
 import sys
 import tempfile
 import types
+from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -32,10 +34,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     replacing it would destroy it (`/dev/null`).
     """
     try:
-        target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        _replace(target, data)
+        _replace(_place(Path(path), "it"), data)
     except (OSError, ValueError) as error:
         raise SpecsimError(f"cannot write {path}: {_reason(error)}") from error
 
@@ -43,14 +42,14 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 def write_together(directory: Path, files: dict[str, bytes]) -> None:
     """Write several files so that a full disk or a name that is taken leaves all of them as they were.
 
-    Everything is written under other names first; only then do the files take their places.
+    Directories are made if need be.  Everything is written under other names first; only then do the files take
+    their places.
     """
     drafts: dict[Path, Path] = {}
     try:
         for name, data in files.items():
-            target = Path(os.path.realpath(directory / name))
-            if target.exists() and not target.is_file():
-                raise OSError(errno.EINVAL, f"{name} is not a regular file")
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            target = _place(directory / name, name)
             drafts[target] = target.with_name(f".{secrets.token_hex(8)}.tmp")
             drafts[target].write_bytes(data)
         for target, draft in drafts.items():
@@ -62,21 +61,46 @@ def write_together(directory: Path, files: dict[str, bytes]) -> None:
             draft.unlink(missing_ok=True)
 
 
-def ready_directory(path: str | Path) -> Path:
-    """Make the directory if need be and prove that a file can be written in it, before any work is spent."""
-    directory = Path(path)
+def ready_directory(path: str | Path, names: Iterable[str] = ()) -> Path:
+    """Prove, before any work is spent, that files of these names can be written in the directory.
+
+    It is made for that if need be, and taken away again: work that fails later leaves nothing behind.
+    """
+    directory, made = Path(path), list[Path]()
     if not str(path).strip():
         raise SpecsimError("the output directory is an empty path")
     try:
+        made = [some for some in (directory, *directory.parents) if not some.exists()]
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=directory) as probe:
             probe.write(b"probe")
+        for name in names:
+            _place(directory / name, name)
     except (FileExistsError, NotADirectoryError) as error:
         problem = f"{error.filename} is not a directory"
         raise SpecsimError(f"cannot write in directory {path}: {problem}") from error
     except (OSError, ValueError) as error:
         raise SpecsimError(f"cannot write in directory {path}: {_reason(error)}") from error
+    finally:
+        for some in made:
+            with suppress(OSError, ValueError):  # never made, or somebody else has put something in it
+                some.rmdir()
     return directory
+
+
+def ready_file(path: str | Path) -> Path:
+    """The same for one file."""
+    file = Path(path)
+    if not file.name:
+        raise SpecsimError(f"cannot write {str(path)!r}: it names no file")
+    ready_directory(file.parent, [file.name])
+    return file
+
+
+def collide(one: str | Path, other: str | Path) -> bool:
+    """Whether two paths cannot both be files: they are the same, or one lies below the other."""
+    first, second = (Path(os.path.realpath(path)) for path in (one, other))
+    return first == second or first in second.parents or second in first.parents
 
 
 def require_regular(path: str | Path) -> None:
@@ -117,6 +141,15 @@ def load_module(path: str | Path) -> types.ModuleType:
     if name not in sys.modules:
         _execute(name, str(path), source)
     return sys.modules[name]
+
+
+def _place(path: Path, name: str) -> Path:
+    """Where a file of this path would lie, behind links; OSError where none can."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, f"{name} is not a regular file")
+    os.stat(f"{target.parent}/.")  # a link may lead to where there is nothing
+    return target
 
 
 def _replace(target: Path, data: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from specsim.arrays import Array, is_exact, namespace, to_numpy
+from specsim.arrays import Array, is_exact, namespace, slot, to_numpy
 from specsim.decoding import Decoder, Round, Task, empty_rows
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import Sampling
@@ -146,6 +146,59 @@ class Guarded:
         self.looks.clear()
 
 
+class Judged:
+    """`choose` beside a rule whose verdicts are looked at: no invalid one must silently decide a token.
+
+    Of a verified block it holds the law of the stop [B, S], and sum, least entry and slot of the residual that is drawn
+    from; the looks stay on the device until `stop_if_bad` reads them, once a step.
+    """
+
+    def __init__(self, choose: Any) -> None:
+        self.choose = choose
+        self.block: Block | None = None
+        self.looks: list[Array] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.choose, name)
+
+    def watch(self, task: Task) -> Task:
+        """The task, whose blocks are noted."""
+
+        def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
+            self.block, live = task.verify(choose, drafted, live)
+            return self.block, live
+
+        return task._replace(verify=verify)
+
+    def __call__(self, law: Array, live: tuple) -> tuple[Array, tuple]:
+        """A draw; the first one after a verdict is that of the stop, from all kept down (see `draw_stop`)."""
+        index, live = self.choose(law, live)
+        if self.block is not None:
+            (stop, residual), self.block, xp = self.block, None, namespace(law)
+            where = (stop.shape[-1] - 1 - index)[:, None]
+            drawn = slot(residual, where)[:, 0, :]
+            sums = (xp.sum(drawn, axis=-1)[:, None], xp.min(drawn, axis=-1)[:, None], xp.astype(where, drawn.dtype))
+            self.looks.append(xp.concat([stop, *sums], axis=-1))
+        return index, live
+
+    def stop_if_bad(self) -> None:
+        """SpecsimError naming row and slot of an acceptance that is no probability, or of a residual that is no law."""
+        for look in map(to_numpy, self.looks):
+            stop, (total, least, where) = look[:, :-3], look[:, -3:].T
+            passed = np.cumsum(stop, axis=-1)
+            bad = np.argwhere(~((stop >= -SUM_SLACK) & (passed <= 1 + SUM_SLACK)))
+            if len(bad):
+                row, at = bad[0]
+                what = f"stops at slot {at} with probability {stop[row, at]:.6g}, {passed[row, at]:.6g} up to there"
+                raise SpecsimError(f"rule: row {row} {what}; an acceptance must be from 0 to 1")
+            wrong = ~((abs(total - 1) <= SUM_SLACK) & (least >= 0))
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                fault = f"holds {least[row]}, below 0" if least[row] < 0 else f"sums to {total[row]}, not to 1"
+                raise SpecsimError(f"rule: the residual of row {row}, slot {int(where[row])} {fault}; it must be a law")
+        self.looks.clear()
+
+
 def guard(task: Task) -> tuple[Task, list[Guarded]]:
     """The task with its models under guard."""
     models = [Guarded(model, name) for model, name in ((task.target, "target"), (task.draft, "draft")) if model]
@@ -163,13 +216,15 @@ def run(
     """Steps until every row is full; one look at the device per target call."""
     witness = None if observe is None else Witness(observe)
     task, models = guard(task if witness is None else witness.watch(task))
+    choose = Judged(choose)
+    task = choose.watch(task)
     state = decoder.start(task, empty_rows(rows, task), choose)
     rounds: list[tuple[Array, Array, Array]] = []
     starts = [to_numpy(state.length)]
     while (starts[-1] < task.length).any():
         state, counts = decoder.step(state, choose, task)
-        for model in models:
-            model.stop_if_bad()
+        for looked_at in (*models, choose):
+            looked_at.stop_if_bad()
         rounds.append(tuple(counts))
         if witness is not None:
             witness.report(counts)

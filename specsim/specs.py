@@ -1,9 +1,9 @@
 """A spec is a repr: read `Annealed(delta=1.1, nu=0.7)` from text, safely.
 
 Grammar: `Name`, `Name()`, `Name(1.1, nu=0.7)`, nested calls (`Race(Jacobi(window=16))`), literals
-(numbers, strings, booleans, None, tuples), and a user's own `path/to/file.py:Name(args)`. Nothing is
-evaluated: the text is parsed into a tree, and only known names are called. Whatever is wrong is one
-`SpecsimError` of one line.
+(numbers, strings, booleans, None, tuples), and a user's own `path/to/file.py:Name(args)`, where known
+names may stand around the file's own: `my.py:Optimal(Mine())`. Nothing is evaluated: the text is parsed
+into a tree, and only known names are called. Whatever is wrong is one `SpecsimError` of one line.
 """
 
 import ast
@@ -25,6 +25,7 @@ Names = Mapping[str, Callable[..., Any]]
 
 # A path may hold anything, a call only starts like one: `Table("a.py:b")` is no path.
 _OWN_FILE = re.compile(r"(?!\w+\()(?P<path>.+?\.py)(:(?P<call>.*))?", re.DOTALL)
+_FILE_INSIDE = re.compile(r"[(,=]\s*(?P<path>[^(),=:'\"]+\.py):")
 # What a field of each annotation takes. An annotation that is not listed is not judged here.
 _ACCEPTED: dict[Any, tuple[type, ...]] = {
     float: (int, float, Fraction),
@@ -51,7 +52,10 @@ def parse(text: str, known: Names, kind: str, extra: Names | None = None) -> Any
     # Of the file only what it defines is worth listing in an error, not what it imports.
     listed = [name for name, value in here.items() if getattr(value, "__module__", "") == module.__name__]
     nested = {**(extra or {}), **known, **here}
-    return _top((own_file["call"] or "").strip(), here, nested, listed, f"{kind} from {own_file['path']}")
+    call = (own_file["call"] or "").strip()
+    # A known name is allowed on top as long as something of the file's stands inside.
+    around = nested if any(re.search(rf"\b{name}\b", call.partition("(")[2]) for name in listed) else here
+    return _top(call, around, nested, listed, f"{kind} from {own_file['path']}")
 
 
 def describe(thing: Callable[..., Any]) -> str:
@@ -92,6 +96,10 @@ def _tree(text: str, kind: str) -> ast.expr:
             warnings.simplefilter("error")  # a doubtful literal such as "\d" is refused, not guessed
             return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        inside = _FILE_INSIDE.search(text)
+        if inside is not None:
+            written = f"{inside['path']}:{text.replace(inside['path'] + ':', '')}"
+            raise SpecsimError(f"{kind} {_short(text)}: a file comes first; write {_short(written)}") from error
         reason = getattr(error, "msg", None) or str(error) or "nested too deeply"
         raise SpecsimError(f"{kind} {_short(text)} cannot be read: {_line(reason)}") from error
 

@@ -64,6 +64,9 @@ def standard_residual(draft: Array, target: Array) -> Array:
 def capped_ratio(weights: Array, draft: Array) -> Array:
     """min(1, weights / q) [..., V]; where q(v) = 0: 1 if weights(v) > 0, else 0.
 
+    For rules that judge groups the weights there are the group's mass, so it can be 1 where p(v) = 0: such a token is
+    never drafted, and its value has no effect.
+
     Computed as weights / max(weights, q), which is the same and needs no case for q = 0.
     """
     return ratio(weights, namespace(weights).maximum(weights, draft))
@@ -71,6 +74,9 @@ def capped_ratio(weights: Array, draft: Array) -> Array:
 
 def verdict_at(rule: Rule, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
     """The verdict on drafted tokens [...]: from the rule's `at`, or from its whole-law verdict read at the token."""
+    if draft.ndim == 1:  # arrays without dimensions turn into scalars, which have no namespace
+        single = verdict_at(rule, draft[None, :], target[None, :], token[None], position[None])
+        return Verdict(single.accept[0, ...], single.residual[0, ...])
     if hasattr(rule, "at"):
         return rule.at(draft, target, token, position)
     verdict = rule(draft, target, position)

@@ -195,12 +195,12 @@ def lantern_optimal(k: int, delta: Any, near: Any) -> Rule:
 
 
 def lantern(k: int, delta: Any, near: Any) -> Rule:
-    """The residual of the released static path depends on the refused token; its fallback is uniform."""
+    """The residual of the released static path depends on the refused token; where it is empty nothing is refused."""
 
     def rule(q: Law, p: Law, x: int, slot: int) -> tuple[Fraction, Law]:
         zeroed = near[x][: k + 1] if borrowed(p, near[x], k, delta)[1] else ()
         left = [max(b - (0 if v in zeroed else q[v]), ZERO) for v, b in enumerate(p)]
-        return lantern_optimal(k, delta, near)(q, p, x, slot)[0], norm(left, (Fraction(1, len(p)),) * len(p))
+        return lantern_optimal(k, delta, near)(q, p, x, slot)[0], norm(left, p)
 
     return rule
 

@@ -109,7 +109,7 @@ def lantern(k: int, near: Any, budget: Callable[[Fraction], Fraction], certain: 
         left = [ZERO if v in (x, *out) else p[v] for v in every]
         if not certain:
             left = [max(p[v] - (0 if v in out else q[v]), ZERO) for v in every]
-        return keep(q, p, x), norm(left, (Fraction(1, len(p)),) * len(p))
+        return keep(q, p, x), norm(left, (Fraction(1, len(p)),) * len(p) if certain else p)
 
     return rule
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from array_api_compat import array_namespace
 
-from specsim import SpecsimError, Table, bind_codebook, exact, output_law, random_table, table
+from specsim import SpecsimError, Table, Verdict, bind_codebook, exact, output_law, random_table, table
 from specsim.decoders import Autoregressive, Chain, Jacobi, Race
 from specsim.rules import Additive, Annealed, ContentAware, Lantern, LanternPlus, Lenient, Optimal, Strict
 from specsim.sampling import sample
+from tests import edge_runs
 
 F = Fraction
 
@@ -113,6 +116,45 @@ def test_bad_input(case: str) -> None:
     with pytest.raises(SpecsimError, match=wanted) as caught:
         action()
     assert "\n" not in str(caught.value)
+
+
+@dataclass(frozen=True)
+class Late:
+    """The strict rule up to slot 3; from slot 4 on something is done to its verdict."""
+
+    spoil: Callable[[Any, Any], tuple[Any, Any]]
+
+    def __call__(self, draft: Any, target: Any, position: Any) -> Verdict:
+        xp, right = array_namespace(target), Strict()(draft, target, position)
+        late = (position > 3)[..., None]
+        return Verdict(*(xp.where(late, bad, good) for bad, good in zip(self.spoil(*right), right, strict=True)))
+
+
+SPOILED: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
+    "raised by 3": (
+        lambda b, g: (b + 3, g),
+        r"slot 4 with probability -[23]\S*, .*; an acceptance must be",
+    ),
+    "below 0": (lambda b, g: (b - 2, g), r"slot 4 with probability [23]\S*, .*; an acceptance must be from 0 to 1"),
+    "NaN": (lambda b, g: (b * math.nan, g), r"slot 4 with probability nan, nan up to there; an acceptance must be"),
+    "nothing": (lambda b, g: (b * 0, g * 0), r"the residual of row 0, slot 4 sums to 0.0, not to 1; it must be a law"),
+    "a NaN law": (lambda b, g: (b * 0, g * math.nan), r"row 0, slot 4 sums to nan, not to 1; it must be a law"),
+    "negative": (lambda b, g: (b * 0, g * 0 + 1.5 - g * 4), r"slot 4 holds -\S+, below 0; it must be a law"),
+}
+
+
+@pytest.mark.parametrize("spoiled", SPOILED)
+@pytest.mark.parametrize("backend", edge_runs.BACKENDS)
+@pytest.mark.parametrize("decoder", [Chain(6), Jacobi(6)], ids=repr)
+def test_an_invalid_verdict_stops_the_sampler(decoder: Any, backend: str, spoiled: str) -> None:
+    """Equal laws, so that four drafts are kept and slot 4 is judged."""
+    spoil, wanted = SPOILED[spoiled]
+    laws = edge_runs.BACKENDS[backend].asarray(np.full((2, 7, 2, 2), 0.5))
+    with pytest.raises(SpecsimError, match=f"^rule: .*{wanted}") as caught, np.errstate(all="ignore"):
+        sample(decoder, edge_runs.Rowwise(laws), edge_runs.Rowwise(laws), Late(spoil), rows=2)
+    assert "\n" not in str(caught.value)
+    fine = sample(decoder, edge_runs.Rowwise(laws), edge_runs.Rowwise(laws), Late(lambda b, g: (b, g)), rows=2)
+    assert fine.tokens.shape == (2, 7)
 
 
 @pytest.mark.parametrize("laws", [[[2.0, 0.0]], [[1.5, -0.5]], [[float("nan"), 1.0]], [[0.4, 0.4]]], ids=repr)

@@ -13,8 +13,9 @@ from rich.console import Console
 
 from specsim import Additive, Autoregressive, Chain, FuzzyKL, Jacobi, Lenient, Strict, random_table, table
 from specsim.comparing import command, lineup, tuning
+from specsim.comparing.command import compare_files
 from specsim.comparing.exact_side import Models, compare_tables
-from specsim.comparing.goals import Goal, the_goal
+from specsim.comparing.goals import Goal, the_goal, told_apart
 from specsim.comparing.lineup import AS_GIVEN, CHEAPER, DEARER, FIXED, TUNED
 from specsim.comparing.show import markdown, picture, remarks, view
 from specsim.comparing.tuning import EXACT, Search, Tuned, tune
@@ -282,6 +283,43 @@ def test_nobody_reaches_the_goal():
         compared(Faint(), Strict())
     with pytest.raises(SpecsimError, match="no rule here has a strength"):
         compared(Strict())
+
+
+def test_a_goal_just_out_of_reach_has_enough_digits():
+    with pytest.raises(SpecsimError, match=r"no rule reaches 1.474999 .*reaches 1.475 to 1.5$"):
+        compared(Faint(), goal=Goal("calls", 1.474999))
+    assert told_apart(1.5003591, 1.500358094, 1.0) == ["1.500359", "1.500358", "1"]
+    assert told_apart(1.5, 2.0) == ["1.5", "2"]
+
+
+def test_a_system_given_twice_is_said_once():
+    systems = [(ONE, Faint()), (ONE, Faint()), (ONE, Lenient())]
+    content = compare_tables(two_tokens(), systems, AT)
+    assert len(content["out_of_reach"]) == 1 == len(content["systems"])
+
+
+def test_rounding_is_no_bias_in_the_verdict():
+    content = compared(Lenient(), goal=Goal("calls", 1.5))
+    assert "TV 0" in content["verdict"]["text"][0] and "e-1" not in content["verdict"]["text"][0]
+
+
+def test_a_name_that_looks_like_a_formula_is_drawn_as_written():
+    content = compared(Lenient())
+    content["systems"][0]["rule"] = "Dollar(name='$x_{$')"
+    assert picture(content).startswith(b"\x89PNG")
+
+
+def test_tables_are_named_and_never_mixed(files):
+    target, draft = files
+    for given, said in (((target, None), "needs a draft"), ((None, draft), "without --target")):
+        with pytest.raises(SpecsimError, match=said):
+            compare_files(*given, [ONE], [Lenient()], AT)
+    text = io.StringIO()
+    Console(file=text, width=200).print(view(compare_files(target, draft, [ONE], [Lenient()], AT)))
+    said = "".join(text.getvalue().split())
+    assert f"target:{target}" in said and f"draft:{draft}" in said
+    alone = compare_files(target, None, [Jacobi(1)], [Strict()], None)
+    assert alone["draft"] is None
 
 
 def test_as_they_are_names_the_front_only():

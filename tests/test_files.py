@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 
 from specsim.errors import SpecsimError
-from specsim.files import load_module, read_json, ready_directory, write_bytes, write_text, write_together
+from specsim.files import (
+    collide,
+    load_module,
+    read_json,
+    ready_directory,
+    ready_file,
+    write_bytes,
+    write_text,
+    write_together,
+)
 
 
 def refusal(action: Callable[[], Any], *wanted: str) -> None:
@@ -80,12 +89,43 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
 
 
-def test_a_directory_is_made_ready(tmp_path: Path) -> None:
+def test_a_directory_is_proved_and_left_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b"
-    assert ready_directory(str(path)) == path
+    assert ready_directory(str(path), ["x"]) == path and os.listdir(tmp_path) == []
+    path.mkdir(parents=True)
     (path / "kept").write_text("x")
-    assert ready_directory(path) == path
-    assert os.listdir(path) == ["kept"], "the probe is gone, the rest is not touched"
+    assert ready_directory(path, ["kept", "new"]) == path
+    assert os.listdir(path) == ["kept"] and (path / "kept").read_text() == "x"
+
+
+def test_names_are_proved_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "lost").symlink_to(tmp_path / "nowhere" / "x")
+    for name, said in (("taken", "not a regular file"), ("n" * 256, "too long"), ("lost", "No such file")):
+        refusal(lambda name=name: ready_directory(tmp_path, ["fine", name]), str(tmp_path), said)
+        refusal(lambda name=name: ready_file(tmp_path / name), str(tmp_path), said)
+    refusal(lambda: ready_directory(tmp_path / "a" / "b", ["n" * 256]), "too long")
+    for nothing in ("", "/", "."):
+        refusal(lambda nothing=nothing: ready_file(nothing), "names no file")
+    assert ready_file(tmp_path / "c" / "x") == tmp_path / "c" / "x"
+    assert sorted(os.listdir(tmp_path)) == ["lost", "taken"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        ("a", "a", True),
+        ("a", "b", False),
+        ("a", "a/b", True),
+        ("a/b/c", "a", True),
+        ("a/b", "a/c", False),
+        ("ab", "a", False),
+        ("link/x", "real/x", True),
+    ],
+)
+def test_paths_that_cannot_both_be_files(tmp_path: Path, one: str, other: str, wanted: bool) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert collide(tmp_path / one, tmp_path / other) is wanted
 
 
 def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
@@ -174,9 +214,11 @@ def test_files_written_together_are_all_there_or_none(tmp_path: Path) -> None:
     with pytest.raises(SpecsimError, match="b is not a regular file"):
         write_together(tmp_path, {"a": b"new", "b": b"new"})
     assert (tmp_path / "a").read_text() == "old" and sorted(p.name for p in tmp_path.iterdir()) == ["a", "b"]
+    write_together(tmp_path / "new" / "deep", {"c": b"x"})
+    assert (tmp_path / "new" / "deep" / "c").read_bytes() == b"x"
     (tmp_path / "b").rmdir()
     write_together(tmp_path, {"a": b"new", "b": b"new"})
-    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"new", b"new"] and len(list(tmp_path.iterdir())) == 2
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"new", b"new"] and len(list(tmp_path.iterdir())) == 3
 
 
 def test_an_endless_file_is_refused(tmp_path: Path) -> None:

@@ -55,7 +55,6 @@ SETTINGS = [
 MASKED_RULES = (Strict, Lenient, Annealed, Additive, ContentAware, Typical, Cactus)
 """They keep and emit nothing that the target never emits."""
 MASKED = [rule for rule in SETTINGS if isinstance(getattr(rule, "rule", rule), (*MASKED_RULES, LanternPlus))]
-MASKED = [rule for rule in MASKED if not isinstance(rule, LanternPlus)]  # its residual can be uniform
 UNMASKED_RULES = (AdditiveUnmasked, ContentAwareUnmasked, Ensemble, FuzzyKL, FuzzyJS, CascadeOpt)
 OFF_THE_LINE = (Lantern, LanternDynamic, LanternPlus, LanternPlusDynamic, Grouped, Partitioned, Typical)
 CANONICAL = tuple(F(x, 20) for x in (6, 4, 3, 2, 2, 1, 1, 1))

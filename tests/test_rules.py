@@ -14,12 +14,15 @@ import pytest
 import torch
 
 from specsim import RULES, SpecsimError, bind_codebook, exact, output_law, random_table
-from specsim.arrays import total_variation
+from specsim.arrays import to_numpy, total_variation
 from specsim.catalogue import parameters
+from specsim.checking import check
 from specsim.decoders import Jacobi
 from specsim.rules import (
+    Annealed,
     Cactus,
     CascadeOpt,
+    ContentAware,
     Ensemble,
     FuzzyJS,
     FuzzyKL,
@@ -37,7 +40,7 @@ from specsim.rules.grouped import LARGEST, ranking
 from specsim.rules.optimal import acceptance
 from specsim.specs import parse
 from specsim.strength import Strength, strength_of, with_strength
-from specsim.verification import Verdict, standard_residual
+from specsim.verification import Verdict, standard_residual, verdict_at
 from tests.test_one_token import CANONICAL, CODEBOOK, SETTINGS, accepted, array, bound, out, pairs
 
 F = Fraction
@@ -114,6 +117,47 @@ def test_strength_of_a_wrapper_is_the_inner_rules() -> None:
     assert with_strength(rule, 0.7) == Optimal(Lantern(k=3, delta=0.7))
     assert with_strength(Lenient(), 2.5) == Lenient(2.5) and not Lenient.strength.whole and Grouped.strength.whole
     assert with_strength(Optimal(Optimal(Lenient())), 3.0) == Optimal(Optimal(Lenient(3.0)))
+
+
+class Plain:
+    """No dataclass."""
+
+    strength = Strength("omega", 1.0, 2.0)
+
+    def __repr__(self) -> str:
+        return "Plain()"
+
+
+class Turning(Plain):
+    """A rule that says how it is turned, or should."""
+
+    def __init__(self, turn: Any, strength: Any = Plain.strength) -> None:
+        self.with_strength, self.strength = turn, strength
+
+
+def failing(value: float) -> Any:
+    raise KeyError("two\nlines")
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        (Plain(), "strength 'omega' cannot be set; make the rule a frozen dataclass with that field"),
+        (Lenient, "has no strength to turn"),
+        (Turning(3), "Plain() at strength omega = 1.5: TypeError: 'int' object is not callable"),
+        (Turning(failing), "Plain() at strength omega = 1.5: KeyError: 'two\\nlines'"),
+        (Turning(lambda value: None), "Plain() at strength omega = 1.5: it returned None"),
+        *(
+            (Turning(id, Strength(*some)), "must name a field and two finite numbers, weakest and strongest")
+            for some in ((3, 1.0, 2.0), ("x", "1", 2.0), ("x", 1.0, None), ("x", math.nan, 1), ("x", 1, math.inf))
+        ),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_strength_that_cannot_be_turned_is_one_line(rule: Any, wanted: str) -> None:
+    with pytest.raises(SpecsimError, match=re.escape(wanted)) as caught:
+        with_strength(rule, 1.5)
+    assert "\n" not in str(caught.value)
 
 
 # The two forms of a rule
@@ -245,6 +289,56 @@ def test_nearest_by_hand() -> None:
         nearest([], 2)
 
 
+BAD_CODEBOOKS = ["abc", [[1, 2], [3]], {"a": 1}, [[10**400]], [[1j]], np.array([[1j]]), [["1"]], [[None]], [[1e101]]]
+BAD_CODEBOOKS += [torch.zeros(2, 2, dtype=torch.complex64), [[math.inf]], np.zeros((2, 0)), [True, False], 3]
+
+
+@pytest.mark.parametrize("codebook", BAD_CODEBOOKS, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize("rule", [Lantern(), Grouped()], ids=repr)
+def test_what_is_no_codebook_is_one_line(rule: Any, codebook: Any) -> None:
+    with pytest.raises(SpecsimError, match=r"^codebook") as caught:
+        bind_codebook(rule, codebook)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+    with pytest.raises(SpecsimError, match=r"^codebook"):
+        check(rule, {}, codebook=codebook)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_a_codebook_may_be_a_tensor(dtype: Any) -> None:
+    codes = torch.tensor([[0], [1], [3], [2]], dtype=dtype)
+    codes = codes.requires_grad_() if dtype.is_floating_point else codes
+    for rule in (Lantern(k=2), Grouped()):
+        assert bind_codebook(rule, codes) == bind_codebook(rule, [[0], [1], [3], [2]])
+    assert (check(Lantern(k=1), {}, codebook=codes) is not None) and to_numpy(codes).shape == (4, 1)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1.0, 3e99])
+def test_nearest_at_any_size(size: float) -> None:
+    found = nearest(np.array([[0.0], [1.0], [0.75], [-0.5]]) * size, 3)
+    assert found.tolist() == [[3, 2, 1], [2, 0, 3], [1, 0, 3], [0, 2, 1]]
+
+
+def test_a_codebook_is_copied() -> None:
+    codes = np.array([[0.0], [1.0]])
+    rule = bind_codebook(Grouped(), codes)
+    codes[0] = 9
+    assert rule == bind_codebook(Grouped(), [[0.0], [1.0]])
+
+
+def test_a_users_own_rule_that_cannot_be_bound_is_one_line() -> None:
+    @dataclass(frozen=True)
+    class Waiting:
+        codes: int = 0
+
+    class Empty(Waiting):
+        def bind(self, codebook: Any) -> Any:
+            return None
+
+    for kind, wanted in ((Waiting, r"codes = 0, so it waits for a codebook; give it bind"), (Empty, "returned None")):
+        with pytest.raises(SpecsimError, match=wanted):
+            bind_codebook(kind(), [[0.0]])
+
+
 def test_a_large_codebook_needs_no_table_of_v_by_v() -> None:
     """V = 16,384 codes of 8 numbers: 2 GB as a table of distances, a hundredth of it here."""
     rng, vocab = np.random.default_rng(0), 16_384
@@ -312,6 +406,99 @@ BAD = [
     *(("AdditiveUnmasked", "epsilon", value) for value in (-0.1, math.inf)),
     *(("ContentAwareUnmasked", name, -0.1) for name in ("lam", "delta")),
 ]
+
+
+NUMBERS = [  # every field that takes a number, of every rule
+    (kind, name)
+    for kind, rule in RULES.items()
+    for name, value in vars(rule()).items()
+    if isinstance(value, (int, float)) and not isinstance(value, bool)
+]
+NO_NUMBERS = ("2", None, 1j, True, np.float32(0.5), 10**400, 10**5000, math.inf, -math.inf, math.nan, [1], F(10**400))
+
+
+@pytest.mark.parametrize(("kind", "name"), NUMBERS)
+def test_what_is_no_number_of_a_field_is_one_line(kind: str, name: str) -> None:
+    for value in NO_NUMBERS:
+        with pytest.raises(SpecsimError, match=rf"^{kind}: {name} = .* must be a ") as caught:
+            RULES[kind](**{name: value})
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 220
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Lantern(neighbours=(1, 2))", "Lantern: neighbours = (1, 2) must be left out"),
+        ("LanternPlus(neighbours='x')", "LanternPlus: neighbours = 'x' must be left out"),
+        ("Grouped(codebook='x')", "Grouped: codebook = 'x' must be left out"),
+    ],
+)
+def test_what_a_codebook_fills_in_is_not_typed(text: str, wanted: str) -> None:
+    with pytest.raises(SpecsimError, match=re.escape(wanted)):
+        parse(text, RULES, "rule")
+    with pytest.raises(SpecsimError, match="clamp = 'no' must be True or False"):
+        RULES["Annealed"](clamp="no")
+
+
+@pytest.mark.parametrize(
+    ("made", "same"),
+    [
+        (Annealed(1.1, F(7, 10), F(1, 2)), Annealed(1.1, 0.7, 0.5)),
+        (Grouped(3, F(3, 10), F(1, 2)), Grouped(3, 0.3, 0.5)),
+        (Lantern(2, F(2, 5)), Lantern(2, 0.4)),
+        (Typical(F(9, 100), F(3, 10)), Typical()),
+        (ContentAware(F(1, 2), F(4, 5)), ContentAware(0.5, 0.8)),
+    ],
+    ids=repr,
+)
+def test_fractions_are_fields_too(made: Any, same: Any) -> None:
+    for q, p in SOME_PAIRS[:4]:
+        assert out(made, q, p, 1).tolist() == out(same, q, p, 1).tolist()
+        laws = [torch.asarray(np.array(law, dtype=float))[None] for law in (q, p)]
+        found, wanted = (output_law(bound(rule, len(p)), *laws, torch.asarray([1])) for rule in (made, same))
+        assert found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("rule", SETTINGS, ids=repr)
+@pytest.mark.parametrize("exact_numbers", [True, False])
+def test_laws_without_a_batch(rule: Any, exact_numbers: bool) -> None:
+    """[V] is a shape like any other, for all forms of a rule."""
+    for q, p in pairs(4, 4, seed=8):
+        ready, laws = bound(rule, 4), [array(law) if exact_numbers else np.array(law, dtype=float) for law in (q, p)]
+        for token in range(4):
+            alone = verdict_at(ready, *laws, np.array(token), np.array(2))
+            many = verdict_at(ready, *(law[None] for law in laws), np.array([token]), np.array([2]))
+            assert alone.accept.shape == () and alone.accept == many.accept[0]
+            assert alone.residual.tolist() == many.residual[0].tolist()
+        if callable(rule):
+            whole, many = ready(*laws, np.array(2)), ready(*(law[None] for law in laws), np.array([2]))
+            assert [a.tolist() for a in whole] == [a[0].tolist() for a in many]
+
+
+@pytest.mark.parametrize("kind", [FuzzyKL, FuzzyJS])
+def test_a_threshold_of_zero_is_strict_in_floats(kind: type) -> None:
+    """Laws a rounding apart: their divergence rounds to 0, and below."""
+    rng = np.random.default_rng(4)
+    draft = rng.dirichlet(np.ones(4), size=200)
+    target = np.nextafter(draft, np.where(rng.random(draft.shape) < 0.5, 0, 1))
+    wanted = Strict()(draft, target, np.array(0)).accept
+    assert (wanted < 1).any() and (kind(0)(draft, target, np.array(0)).accept == wanted).all()
+
+
+def test_what_float64_takes_for_zero_is_an_infinite_term() -> None:
+    least = F(1, 10**400)
+    q, p = (1 - least, least), (F(1, 2), F(1, 2))
+    assert accepted(FuzzyKL(100), q, p) == accepted(Strict(), q, p) < 1
+
+
+def test_an_empty_static_residual_keeps_the_support() -> None:
+    """Reached by rounding alone: p a rounding below q wherever it has mass."""
+    draft = np.array([0.3, 0.7, 0, 0], dtype=np.float32)
+    target = np.nextafter(draft, np.float32(0))
+    for rule in (LanternPlus(1, 1), Lantern(1, 0.0)):
+        ready = bind_codebook(rule, [[0], [50], [1], [2]])
+        found = verdict_at(ready, draft, target, np.array(0), np.array(0))
+        assert found.accept < 1 and found.residual.tolist() == target.tolist()
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), BAD)

@@ -192,7 +192,18 @@ def test_what_an_own_file_lacks(own: Path) -> None:
         assert line.endswith("known: Mine") and "own (1).py" in line, line
     assert "did you mean 'Mine'" in refusal(f"{own}:Mne")
     assert "no field 'gian'" in refusal(f"{own}:Mine(gian=2)")
-    assert "unknown rule" in refusal(f"{own}:Strict"), "the file's own names only"
+    assert "unknown rule" in refusal(f"{own}:Strict"), "a known name only around the file's own"
+    assert "unknown rule" in refusal(f"{own}:Window(1, rule=Strict)")
+
+
+def test_a_known_name_around_an_own_one(own: Path) -> None:
+    assert read(f"{own}:Window(1, rule=Mine(3))") == Window(1, rule=read(f"{own}:Mine(3)"))
+    assert read(f"{own}:Window(1, rule=Mine)").rule == read(f"{own}:Mine")
+
+
+@pytest.mark.parametrize("text", ["Window(1, rule=my.py:Mine())", "Window(my.py:Mine(2), 3)"])
+def test_a_file_inside_a_spec_is_told_where_to_go(text: str) -> None:
+    assert refusal(text).endswith(f"a file comes first; write 'my.py:{text.replace('my.py:', '')}'")
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from gpu_eval.run import decode, load
 from specsim.comparing.exact_side import SCHEMA, require_systems
 from specsim.comparing.goals import Goal
 from specsim.comparing.lineup import Contender, Lineup, Progress, line_up
-from specsim.comparing.show import Axes, Column, markdown, named, number, picture, write
+from specsim.comparing.show import FILES, Axes, Column, markdown, named, number, picture, write
 from specsim.comparing.tuning import Effort
 from specsim.decoders import Autoregressive
 from specsim.decoding import Decoder
@@ -45,7 +45,7 @@ def compare_images(
     """
     require_systems(systems)
     if out is not None:
-        ready_directory(out)
+        ready_directory(out, FILES)
     fashion = load(setting.plan(Autoregressive(), None, 0))
     runs = len(systems) + len(setting.seeds) * (len(systems) + 1)
     found = line_up(systems, goal, pilot(fashion, setting), effort_of(setting, goal), stage(progress, 0, runs))

@@ -27,6 +27,8 @@ METHOD = (
     f"paired bootstrap over images of all seeds, within each class; difference +- z standard errors at "
     f"{CONFIDENCE:.0%} for all pairs of a figure together"
 )
+MOST_SAID = 8
+"""Separated pairs of a figure that are named in words."""
 Figure = Callable[[PerImage, np.ndarray, Moments], np.ndarray]
 """figure(images, counts [R, n], real): the figure of each resample [R]; counts: how often each image is in it."""
 
@@ -62,7 +64,10 @@ FIGURES: dict[str, Figure] = {
 
 
 class Difference(NamedTuple):
-    """figure(first) - figure(second) with its interval; separated: the interval leaves 0 out; None: not finite."""
+    """figure(first) - figure(second) with its interval; separated: the interval leaves 0 out.
+
+    Without a value (a token the target never emits) or an interval (resamples that do not vary) separated is None.
+    """
 
     figure: str
     first: str
@@ -95,6 +100,8 @@ def difference(
     gaps = values[first] - values[second]
     fewest = np.unique(labels, return_counts=True)[1].min()
     z = stats.norm.isf((1 - CONFIDENCE) / 2 / pairs)
+    if np.ptp(gaps[1:]) == 0 and gaps[0] != 0:  # so few images that resampling always finds the same says nothing
+        return Difference(name, first, second, float(gaps[0]), None, None)
     half = z * gaps[1:].std(ddof=1) * np.sqrt(fewest / (fewest - 1))
     low, high = float(gaps[0] - half), float(gaps[0] + half)
     return Difference(name, first, second, float(gaps[0]), [low, high], low > 0 or high < 0)
@@ -111,9 +118,13 @@ def statements(found: Sequence[Difference], short: dict[str, str]) -> list[str]:
             for d in mine
             if d.separated and d.value is not None and d.interval is not None
         ]
-        unknown = sum(d.separated is None for d in mine)
-        rest = len(mine) - len(apart) - unknown
-        parts = [f"separated: {'; '.join(apart) or 'none'}", f"not separated: {rest} of {len(mine)} pairs"]
+        unknown = sum(d.value is None for d in mine)
+        mute = sum(d.value is not None and d.separated is None for d in mine)
+        rest = len(mine) - len(apart) - unknown - mute
+        more = [f"and {len(apart) - MOST_SAID} more, in the JSON"] if len(apart) > MOST_SAID else []
+        parts = [f"separated: {'; '.join([*apart[:MOST_SAID], *more]) or 'none'}"]
+        parts += [f"not separated: {rest} of {len(mine)} pairs"]
         parts += [f"not comparable (tokens the target never emits): {unknown}"] if unknown else []
+        parts += [f"too few images to resample: {mute}"] if mute else []
         said.append(f"{name}: {'. '.join(parts)}")
     return said

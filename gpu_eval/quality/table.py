@@ -11,6 +11,10 @@ from specsim.errors import SpecsimError, require
 from specsim.files import read_json
 
 SCHEMA = "specsim.quality/1"
+POOL_SEEDS = 1_000_000
+"""The pool of seed s is decoded with seed s + this, so that no set is compared with itself."""
+MOST = 1e15
+"""No figure is larger."""
 FLOOR = "AR"
 """Plain decoding: its distance to the pool is what chance alone makes."""
 FIGURES: dict[str, tuple[str, int]] = {
@@ -50,19 +54,24 @@ def read_table(path: Path) -> dict[str, Any]:
 
 def row_problem(row: Any, images: int) -> str | None:
     """What is wrong with a row of a file, None if nothing."""
-    if not isinstance(row, dict) or not isinstance(row.get("system"), str) or not isinstance(row.get("seed"), int):
-        return "has no system and seed"
-    if row.get("images") != images:
-        return f"has {row.get('images')} images, the table {images}"
-    for name in FIGURES:
-        figure = row.get(name)
-        if (
-            not isinstance(figure, dict)
-            or "value" not in figure
-            or not isinstance(figure["value"], (float, int, type(None)))
-        ):
-            return f"has no figure {name}"
-    return None
+    if not isinstance(row, dict) or not isinstance(row.get("system"), str):
+        return "has no system"
+    if type(row.get("seed")) is not int or not 0 <= row["seed"] < POOL_SEEDS:
+        return f"has seed {row.get('seed')!r}, not one from 0 to {POOL_SEEDS - 1}"
+    if row.get("pool_seed") != POOL_SEEDS + row["seed"]:
+        return f"has pool_seed {row.get('pool_seed')!r}, not {POOL_SEEDS + row['seed']}"
+    if type(row.get("images")) is not int or row["images"] != images:
+        return f"has {row.get('images')!r} images, the table {images!r}"
+    missing = [name for name in FIGURES if not is_figure(row.get(name))]
+    return f"has no figure {missing[0]}" if missing else None
+
+
+def is_figure(figure: Any) -> bool:
+    """Whether it has a value, a number of ordinary size or None."""
+    if not isinstance(figure, dict) or "value" not in figure:
+        return False
+    value = figure["value"]
+    return value is None or (type(value) in (int, float) and abs(value) <= MOST)
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -16,15 +16,20 @@ from rich.text import Text
 
 from gpu_eval.fashion import load_fashion
 from gpu_eval.provenance import provenance
+from gpu_eval.quality.table import POOL_SEEDS
+from gpu_eval.quality_table import pool_for
 from gpu_eval.report import maps, pages, plots
 from gpu_eval.report.columns import zero_or
-from gpu_eval.report.rows import TABLES, Row, as_json, plain_pool, row, table_models
+from gpu_eval.report.rows import TABLES, Row, as_json, row, table_models
 from gpu_eval.report.systems import SYSTEMS
 from gpu_eval.run import MOST_IMAGES, best_device
 from specsim.errors import require
 from specsim.files import ready_directory, write_together
 
 SCHEMA = "specsim.report/2"
+PAGES = ("report.json", "report.md", "report.html")
+MOST_SEED = POOL_SEEDS - 1
+"""Seeds of the pool lie above."""
 FEWEST = 2
 """Images a system needs: a covariance has no fewer."""
 PICTURES: dict[str, tuple[str, Callable[[list[Row]], bytes]]] = {
@@ -42,11 +47,11 @@ def report_to_directory(
 ) -> dict[str, Any]:
     """Compute every system and write report.html, report.md, report.json and the pictures."""
     require(FEWEST <= images <= MOST_IMAGES, "report", "images", images, f"from {FEWEST} to {MOST_IMAGES}")
-    require(seed >= 0, "report", "seed", seed, "at least 0")
-    out = ready_directory(directory)
+    require(0 <= seed <= MOST_SEED, "report", "seed", seed, f"from 0 to {MOST_SEED}")
+    out = ready_directory(directory, (*PAGES, *(name for name, _ in PICTURES.values())))
     begin = time.perf_counter()
     model, models = load_fashion(best_device()), table_models()
-    pool, rows = plain_pool(model, images, seed), []
+    pool, rows = pool_for(model, images, seed), []
     for i, system in enumerate(SYSTEMS):
         rows.append(row(system, model, models, pool, images, seed))
         if progress is not None:
@@ -78,7 +83,7 @@ def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) 
     drawn = {title: (name, draw(rows)) for title, (name, draw) in PICTURES.items()}
     markdown = pages.markdown(rows, head, {title: name for title, (name, _) in drawn.items()})
     html = pages.html(rows, head, {title: data for title, (_, data) in drawn.items()})
-    texts = {"report.json": json.dumps(content, indent=1) + "\n", "report.md": markdown, "report.html": html}
+    texts = dict(zip(PAGES, (json.dumps(content, indent=1) + "\n", markdown, html), strict=True))
     write_together(out, dict(drawn.values()) | {name: text.encode() for name, text in texts.items()})
 
 

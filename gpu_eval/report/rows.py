@@ -12,12 +12,10 @@ import numpy as np
 import specsim
 from gpu_eval.fashion import Fashion
 from gpu_eval.figures import ratio_interval, slot_counts, slot_rates
-from gpu_eval.quality import Pool, Quality, pool_of, quality_of
-from gpu_eval.quality_table import POOL_SEEDS
+from gpu_eval.quality import Pool, Quality, quality_of
 from gpu_eval.report.maps import accepted
 from gpu_eval.report.systems import SMALL, System
 from gpu_eval.run import Decoded, Plan, decode
-from specsim import Autoregressive
 from specsim.comparing.exact_side import Models, one_token_tv
 from specsim.table_files import read_table
 
@@ -85,11 +83,6 @@ def exact_figures(system: System, models: Models) -> Exact:
     law = models.law(system.small, rule)
     judged = one_token_tv(SMALL, rule, models.floats()) if rule is not None else None
     return Exact(law.tv(models.target), law.calls, judged)
-
-
-def plain_pool(model: Fashion, images: int, seed: int) -> Pool:
-    """Plain decoding with a seed of its own: what every row's images are compared with."""
-    return pool_of(model, decode(Plan("fashion", Autoregressive(), None, images, POOL_SEEDS + seed, BATCH), model))
 
 
 def row(system: System, model: Fashion, models: dict[str, Models], pool: Pool, images: int, seed: int) -> Row:

@@ -13,7 +13,7 @@ from gpu_eval.tabulate.plan import Progress, TablePlan, Tabulated
 from gpu_eval.tabulate.sources import checked, tabulate
 from specsim.arrays import entropy, total_variation
 from specsim.errors import SpecsimError
-from specsim.files import ready_directory, write_together
+from specsim.files import collide, ready_file, write_together
 from specsim.laws import target_mass
 from specsim.table_files import table_text
 from specsim.tables import Table
@@ -42,11 +42,9 @@ def beside(out: Path) -> Path:
 
 def ready_files(files: dict[str, Path]) -> None:
     """Refuse what could not be written, before any work."""
-    for role, path in files.items():
-        if not path.name or (path.exists() and not path.is_file()):
-            raise SpecsimError(f"tabulate: {role} file {str(path)!r} must name a regular file, such as table.json")
-        ready_directory(path.parent)
-    if files["target"].resolve() == files["draft"].resolve():
+    for path in files.values():
+        ready_file(path)
+    if collide(files["target"], files["draft"]):
         raise SpecsimError(f"tabulate: {files['target']} would hold target and draft; choose another --draft-out")
 
 

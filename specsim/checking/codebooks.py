@@ -40,9 +40,7 @@ def bound(rule: Rule, vocab: int, codebook: Any) -> Rule:
     if not unbound(rule):
         return rule
     enough = codebook is not None and len(codebook) >= vocab
-    return bind_codebook(
-        rule, np.asarray(codebook)[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None] / 2
-    )
+    return bind_codebook(rule, codebook[:vocab] if enough else np.arange(vocab, dtype=np.float64)[:, None] / 2)
 
 
 def assumption(rule: Rule, codebook: Any) -> str | None:

@@ -19,7 +19,7 @@ from specsim.checking.validity import guarded
 from specsim.verification import Rule, output_law
 
 FLOAT_SLACK = 1e-12
-"""What counts as 0 for a TV or a line distance in float64: eight tokens and a dozen operations round to below 1e-14.
+"""What counts as 0 for a TV or a line distance in float64: twenty tokens and a dozen operations round to below 1e-14.
 In Fractions 0 is 0, and mass off the support is never rounding: it has no slack in any numbers."""
 
 
@@ -97,7 +97,7 @@ def each(measured: list[tuple[Stack, OneToken]]) -> Iterator[Seen]:
     for some, figure in measured:
         for m, pair in enumerate(some.pairs):
             for s in range(len(some.position)):
-                yield Seen(pair, s, OneToken(*(array[m, s] for array in figure)))
+                yield Seen(pair, int(some.position[s]), OneToken(*(array[m, s] for array in figure)))
 
 
 def worst(seen: list[Seen], figure: str, slack: Any) -> Worst:

@@ -16,8 +16,8 @@ import numpy as np
 
 from specsim.arrays import Array
 
-SLOTS = 4
-"""Slots 0 .. 3 are checked: a rule may change inside a block."""
+SLOTS = (0, 1, 2, 3, 7, 15, 63)
+"""Slots that are checked: a rule may change inside a block, and late in a long window."""
 RANDOM_PAIRS, RANDOM_SEED, HIGHEST_WEIGHT = 60, 7, 9
 GRID = {2: 4, 3: 3}
 """Vocabulary -> highest denominator: all pairs of laws up to it are in the table."""
@@ -52,6 +52,16 @@ PUBLISHED = (  # (name, target, draft): pairs that a claim or a refutation hangs
     ("LANTERN trap pair", "1/10 1/10 2/5 2/5", "1/2 1/2 0 0"),
     ("GSD refutation pair", "1/4 1/4 1/2", "1/2 1/4 1/4"),
 )
+WIDE = (  # (name, weights of the target, of the draft): laws of more tokens than most windows, runs and tails hold
+    ("twenty, rising against falling", [n * n for n in range(1, 21)], [n * n for n in range(20, 0, -1)]),
+    (
+        "twenty, tied in threes",
+        [1 + (n // 3) * (n // 3 + 1) // 2 for n in range(20)],
+        [n * 7 % 20 + 1 for n in range(20)],
+    ),
+    ("twenty, every other one never", [n % 2 * (n * n + 1) for n in range(20)], [n % 3 for n in range(20)]),
+)
+"""Weights are convex in the token: sums of neighbours are then no multiples of the token between them."""
 GROUPS = (
     "one token", "point masses", "equal", "disjoint", "target zeros", "draft zeros", "shared zeros", "ties",
     "full support", "published", "random",
@@ -120,6 +130,12 @@ def pair(name: str, target: str, draft: str, group: str | None = None) -> Pair:
     return Pair(name, group or group_of(laws[0], laws[1]), laws[0], laws[1])
 
 
+def weighted(name: str, target: Iterable[int], draft: Iterable[int]) -> Pair:
+    """A pair of laws from whole weights."""
+    laws = [tuple(Fraction(n, sum(row)) for n in row) for row in (list(target), list(draft))]
+    return Pair(name, group_of(laws[0], laws[1]), laws[0], laws[1])
+
+
 def grid() -> Iterator[Pair]:
     """Every pair of laws with small denominators."""
     for vocab, highest in GRID.items():
@@ -147,6 +163,7 @@ def random_pairs(count: int, seed: int) -> Iterator[Pair]:
 def all_pairs() -> list[Pair]:
     """The whole table, smallest first."""
     rows = [pair(*row) for row in EDGES] + [pair(*row, group="published") for row in PUBLISHED]
+    rows += [weighted(*row) for row in WIDE]
     return sorted([*rows, *grid(), *random_pairs(RANDOM_PAIRS, RANDOM_SEED)], key=lambda some: some.size)
 
 
@@ -159,5 +176,5 @@ def stacks(pairs: Sequence[Pair], dtype: Any = object) -> list[Stack]:
 def stack(pairs: Sequence[Pair], dtype: Any = object) -> Stack:
     """Pairs of one vocabulary, each at every slot.  Read-only: a rule that writes into its arguments is caught."""
     laws = np.array([[some.draft, some.target] for some in pairs], dtype=object).astype(dtype)
-    wide = np.broadcast_to(laws[:, :, None, :], (len(pairs), 2, SLOTS, laws.shape[-1]))
-    return Stack(pairs, wide[:, 0], wide[:, 1], np.arange(SLOTS))
+    wide = np.broadcast_to(laws[:, :, None, :], (len(pairs), 2, len(SLOTS), laws.shape[-1]))
+    return Stack(pairs, wide[:, 0], wide[:, 1], np.array(SLOTS))

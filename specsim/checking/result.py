@@ -21,9 +21,10 @@ from specsim.checking.pairs import GROUPS, SLOTS, Pair, all_pairs, stacks
 from specsim.checking.parity import Backends, Known, ParityRow, parity
 from specsim.checking.validity import NotExact, exact_verdict, float_verdict
 from specsim.errors import SpecsimError
+from specsim.rules.codebooks import vectors
 from specsim.verification import Rule
 
-SCHEMA = "specsim.check/1"
+SCHEMA = "specsim.check/2"
 DERIVED = {ParityRow: ("agrees",), MetLaws: ("lossless", "on_line")}
 """Properties that a reader of the JSON would otherwise have to work out."""
 EXPECTATIONS = ("lossless", "on-line", "biased")
@@ -49,7 +50,8 @@ class CheckResult:
     """What is known of a rule on one verified token.
 
     exactness: "exact" when the table was computed in Fractions, else "float64: why"; parity and laws are always
-    floating point.  tv, line, off_support: the worst value, where, and the smallest pair that shows one.
+    floating point.  tv, line, off_support: the worst value, where, and the smallest pair that shows one.  All of it is
+    known of laws of at most largest_vocab tokens at these slots, and of the real laws.
     """
 
     rule: str
@@ -62,7 +64,8 @@ class CheckResult:
     off_support: Worst
     max_ratio: Any
     pairs: int
-    slots: int
+    largest_vocab: int
+    slots: tuple[int, ...]
     edges: tuple[Edge, ...]
     parity: tuple[ParityRow, ...]
     laws: MetLaws | None
@@ -92,6 +95,7 @@ def check(
     file where none is given); progress(what, done, of).
     """
     say = progress or (lambda what, done, of: None)
+    codebook = None if codebook is None else vectors(codebook)
     met = None if laws_file is None else read_laws(laws_file)
     pairs = usable(rule, all_pairs())
     known, exactness = measured(rule, pairs, codebook, say)
@@ -154,7 +158,8 @@ def conclude(
         line=line,
         off_support=off,
         max_ratio=plain(max(some.row.ratio for some in seen)),
-        pairs=len(seen) // SLOTS,
+        pairs=len(seen) // len(SLOTS),
+        largest_vocab=max(some.pair.vocab for some in seen),
         slots=SLOTS,
         edges=tuple(edges(seen, slack)),
         parity=rows,
@@ -172,7 +177,7 @@ def edges(seen: list[Seen], slack: Any) -> Iterator[Edge]:
             strict = [sum(map(min, one.pair.target, one.pair.draft)) for one in some]
             yield Edge(
                 group,
-                len(some) // SLOTS,
+                len(some) // len(SLOTS),
                 plain(max(row.tv for row in rows)),
                 all(row.distance <= slack for row in rows),
                 plain(max(row.off for row in rows)),

@@ -65,7 +65,8 @@ def headlines(result: CheckResult) -> Iterator[tuple[str, str]]:
     if result.assumption:
         yield "assuming", result.assumption
     yield "numbers", numbers(result)
-    yield "valid", f"yes, {result.validity.partition(': ')[2]}: {result.pairs} pairs x {result.slots} slots"
+    looked = f"{result.pairs} pairs of at most {result.largest_vocab} tokens, slots {', '.join(map(str, result.slots))}"
+    yield "valid", f"yes, {result.validity.partition(': ')[2]}: {looked}"
     yield "bias", bias(result)
     yield "Pareto line", line(result)
     off = result.off_support

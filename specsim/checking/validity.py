@@ -118,7 +118,7 @@ def require_one_rule(rule: Rule, verdict: Verdict, stack: Stack) -> None:
 
 def place(stack: Stack, index: tuple[int, ...]) -> str:
     """Where an entry of a verdict stands, in words."""
-    return f"{stack.pairs[index[0]]}, slot {index[1]}"
+    return f"{stack.pairs[index[0]]}, slot {stack.position[index[1]]}"
 
 
 def shaped(rule: Rule, answer: Any, draft: Array, by_token: bool | None = None) -> Verdict:

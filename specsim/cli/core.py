@@ -37,12 +37,14 @@ def new_rule(
     as_json: AsJson = False,
 ) -> None:
     """Write a commented rule file that already passes `specsim check`."""
+    import os.path
+
     from specsim.files import write_text
     from specsim.skeleton import skeleton
 
     path = out or Path(f"{name.lower()}.py")
     text = skeleton(name, str(path))
-    if path.exists():
+    if os.path.exists(path):  # Path.exists raises for a name that is too long
         raise SpecsimError(f"new-rule: {path} exists already; choose another --out")
     write_text(path, text)
     content = {"schema": "specsim.new-rule/1", "file": str(path), "rule": f"{path}:{name}"}

@@ -47,7 +47,7 @@ def compare(
     draft: DraftFile = None,
     length: Annotated[int | None, option("--length", "Tokens of a sequence (default: all the target has).")] = None,
     exact: Annotated[bool, option("--exact", "Final figures in Fractions instead of float64.")] = False,
-    memory: Annotated[float, option("--memory", "GiB that an enumeration may take.")] = 4.0,
+    memory: Annotated[float | None, option("--memory", "GiB that an enumeration may take (4).")] = None,
     model: ImageModel = None,
     images: Annotated[int | None, option("--images", "With --model: images per seed (100).")] = None,
     seeds: Annotated[str | None, option("--seeds", "With --model: seeds ('0 1 2').")] = None,
@@ -63,7 +63,7 @@ def compare(
     """Compare rules, retuned to the same cost: exactly on table models, or by images of a real model."""
     from itertools import product
 
-    from specsim.comparing.command import DRAFT, TARGET, compare_files
+    from specsim.comparing.command import compare_files
     from specsim.comparing.goals import the_goal
     from specsim.comparing.show import view
 
@@ -73,18 +73,20 @@ def compare(
     processed = {"guidance": guidance, "temperature": temperature, "top_k": top_k, "top_p": top_p}
     if model is None:
         only_with("--model", **sampled, **processed)
+        gibibytes = 4.0 if memory is None else memory
         with progress_bar("systems") as update:
-            files = target or TARGET, draft or DRAFT
-            content = compare_files(*files, chosen, judged, goal, length, exact, memory, out, update)
+            content = compare_files(target, draft, chosen, judged, goal, length, exact, gibibytes, out, update)
         emit(content, view(content), as_json)
         return
-    only_without("--model", target=target, draft=draft, length=length, exact=exact)
+    only_without("--model", target=target, draft=draft, length=length, exact=exact, memory=memory)
+    if goal is None:
+        only_with("a goal such as --at-calls", pilot=pilot)
     with needing("compare --model", "gpu"):
         from gpu_eval.comparing.command import COLUMNS, READING, compare_images, seeds_of
         from gpu_eval.comparing.measured import Setting
         from gpu_eval.processing import Processing
 
-    chosen_seeds = seeds_of(seeds or "0 1 2")
+    chosen_seeds = seeds_of("0 1 2" if seeds is None else seeds)
     counts = given_of({"images": images, "pilot": pilot, "batch": batch})
     setting = Setting(model, seeds=chosen_seeds, processing=Processing(**given_of(processed)), **counts)
     with progress_bar("runs") as update:
@@ -113,8 +115,7 @@ def cost(
     as_json: AsJson = False,
 ) -> None:
     """What a run costs, and which lookahead or window pays best: exactly, from a run's rates, or by sampling."""
-    from specsim.comparing.command import DRAFT, TARGET
-    from specsim.costing.command import cost_of_files, cost_of_result, write
+    from specsim.costing.command import FILES, cost_of_files, cost_of_result, write
     from specsim.costing.model import prices
     from specsim.costing.show import view
     from specsim.files import ready_directory
@@ -123,7 +124,7 @@ def cost(
     chosen = [decoder_of(text) for text in decoder or ["Chain()"]]
     sampled = {"images": images, "batch": batch, "seed": seed}
     if out is not None:
-        ready_directory(out)
+        ready_directory(out, FILES)
     if model is None:
         only_with("--model", **sampled)
     if result is not None:
@@ -131,8 +132,7 @@ def cost(
         content = cost_of_result(result, price, largest)
     elif model is None:
         with progress_bar("sizes") as update:
-            files = target or TARGET, draft or DRAFT
-            content = cost_of_files(*files, chosen, rule_of(rule), price, largest, length, update)
+            content = cost_of_files(target, draft, chosen, rule_of(rule), price, largest, length, update)
     else:
         only_without("--model", target=target, draft=draft, length=length)
         with needing("cost --model", "gpu"):
@@ -141,7 +141,7 @@ def cost(
 
         plan = Plan(model, chosen[0], rule_of(rule), **({"images": 100, "batch": 100} | given_of(sampled)))
         with progress_bar("runs") as update:
-            content = cost_of_images(plan, chosen, price, largest or 8, update)
+            content = cost_of_images(plan, chosen, price, 8 if largest is None else largest, update)
     if out is not None:
         write(out, content)
     emit(content, view(content), as_json)

@@ -58,7 +58,18 @@ class Goal(NamedTuple):
         return (cost - self.value) * self.measure.sign
 
     def __str__(self) -> str:
-        return f"{self.value:g} {self.measure.words}"
+        return f"{self.text} {self.measure.words}"
+
+    @property
+    def text(self) -> str:
+        """The value as it was given."""
+        return repr(self.value).removesuffix(".0")
+
+
+def told_apart(*numbers: float) -> list[str]:
+    """Numbers as text: six digits, or as many more as tell those that differ apart."""
+    texts = [[f"{x:.{digits}g}" for x in numbers] for digits in range(6, 18)]
+    return next((some for some in texts if len(set(some)) == len(set(numbers))), texts[-1])
 
 
 def the_goal(**asked: float | None) -> Goal | None:

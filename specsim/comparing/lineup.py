@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from specsim.comparing.goals import Goal, Run
+from specsim.comparing.goals import Goal, Run, told_apart
 from specsim.comparing.tuning import EXACT, Effort, Tuned, tune
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError
@@ -35,6 +35,7 @@ class Absent(NamedTuple):
     decoder: Decoder
     rule: Any
     reach: tuple[float, float]
+    goal: float
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
@@ -42,7 +43,8 @@ class Absent(NamedTuple):
         return {"decoder": repr(self.decoder), "rule": repr(self.rule), **ends}
 
     def __str__(self) -> str:
-        return f"{self.rule!r} with {self.decoder!r} reaches {self.reach[0]:.6g} to {self.reach[1]:.6g}"
+        _, least, greatest = told_apart(self.goal, *self.reach)
+        return f"{self.rule!r} with {self.decoder!r} reaches {least} to {greatest}"
 
 
 class Lineup(NamedTuple):
@@ -69,11 +71,11 @@ def line_up(
     effort: Effort = EXACT,
     progress: Progress | None = None,
 ) -> Lineup:
-    """Bring every rule to the goal; SpecsimError when not one of them can be.
+    """Bring every rule to the goal, a system given twice once; SpecsimError when not one of them can be.
 
     progress(systems done, systems) is called after each.
     """
-    found = Lineup([], [], [])
+    found, systems = Lineup([], [], []), distinct(systems)
     if goal is not None and not any(has_strength(rule) for _, rule in systems):
         raise SpecsimError(f"compare: no rule here has a strength to bring to {goal}; compare them as they are")
     for done, (decoder, rule) in enumerate(systems, start=1):
@@ -83,6 +85,11 @@ def line_up(
     if goal is not None and not any(c.how != FIXED for c in found.contenders):
         raise SpecsimError(f"compare: no rule reaches {goal}: {'; '.join(map(str, found.absent))}")
     return found
+
+
+def distinct(systems: Sequence[tuple[Decoder, Any]]) -> list[tuple[Decoder, Any]]:
+    """The systems, each once, as first given."""
+    return list({(repr(decoder), repr(rule)): (decoder, rule) for decoder, rule in reversed(systems)}.values())[::-1]
 
 
 def add(found: Lineup, decoder: Decoder, rule: Any, goal: Goal | None, run_of: RunOf, effort: Effort) -> None:
@@ -95,8 +102,9 @@ def add(found: Lineup, decoder: Decoder, rule: Any, goal: Goal | None, run_of: R
         tuned = tune(lambda candidate: goal.cost(run_of(decoder, candidate)), rule, goal.value, effort)
         join(found, contenders(decoder, tuned, goal))
         if not tuned.points:
-            found.absent.append(Absent(decoder, rule, tuned.reach))
-        found.notes.extend(remarks(decoder, rule, tuned, goal, effort))
+            found.absent.append(Absent(decoder, rule, tuned.reach, goal.value))
+        said = remarks(decoder, rule, tuned, goal, effort)
+        found.notes.extend(line for line in said if line not in found.notes)
 
 
 def join(found: Lineup, several: Sequence[Contender]) -> None:
@@ -119,9 +127,9 @@ def remarks(decoder: Decoder, rule: Any, tuned: Tuned, goal: Goal, effort: Effor
     said = []
     if len(tuned.points) > 1:
         weak, strong = tuned.points
-        field = strength_of(rule).field
+        field, (_, low, high) = strength_of(rule).field, told_apart(goal.value, weak.cost, strong.cost)
         said.append(
-            f"{name}: cannot cost {goal} exactly; {words} jump from {weak.cost:.6g} to {strong.cost:.6g} between "
+            f"{name}: cannot cost {goal} exactly; {words} jump from {low} to {high} between "
             f"{field} = {weak.value!r} and {strong.value!r}"
         )
     if tuned.backtrack > effort.slack:

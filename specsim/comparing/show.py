@@ -13,7 +13,8 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from specsim.files import ready_directory, write_together
+from specsim.comparing.goals import Goal, told_apart
+from specsim.files import write_together
 from specsim.terminal import jsonable
 
 Row = dict[str, Any]
@@ -39,7 +40,8 @@ def tv_text(row: Row) -> str:
     """Exactly 0, 0 up to rounding, or a figure."""
     if row.get("tv_exact") == "0":
         return "0, exactly"
-    return "0" if row["tv"] < NOTHING else f"{row['tv']:.5f}"
+    text = f"{row['tv']:.5f}"
+    return "0" if row["tv"] < NOTHING else text if float(text) else f"{row['tv']:.1e}"
 
 
 LABELS = 3
@@ -66,9 +68,10 @@ READING = (
 def view(content: dict[str, Any], columns: Sequence[Column] = EXACT_COLUMNS, reading: str = READING) -> Group:
     """The figures by number, the systems that bear the numbers, what could not be compared, and the verdict."""
     rows, figures = content["systems"], columns[LABELS:]
-    grid = Grid(title=Text(heading(content)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for title in ("no.", *(column.title for column in figures)):
-        grid.add_column(title, justify="right", no_wrap=True)
+    title = "\n".join([heading(content), *source(content)])
+    grid = Grid(title=Text(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("no.", *(column.title for column in figures)):
+        grid.add_column(name, justify="right", no_wrap=True)
     for i, row in enumerate(rows, start=1):
         grid.add_row(str(i), *(Text(column.cell(row)) for column in figures))
     names = [Text(f"{i:2} {named(row)} ({row['how']})") for i, row in enumerate(rows, start=1)]
@@ -83,21 +86,34 @@ def named(row: Row) -> str:
 def heading(content: dict[str, Any]) -> str:
     """What was asked."""
     goal = content["goal"]
-    return f"at {goal['name']} = {goal['value']:g}" if goal else "as they are: the costs differ"
+    if goal is None:
+        return "as they are: the costs differ"
+    return f"at {goal['name']} = {Goal(goal['name'], goal['value']).text}"
+
+
+def source(content: dict[str, Any]) -> list[str]:
+    """The models, one line each."""
+    return [f"{name}: {content[name] or 'none'}" for name in ("target", "draft", "model") if name in content]
 
 
 def remarks(content: dict[str, Any]) -> list[str]:
     """Everything that must be said beside the table."""
-    absent = [
-        f"out of reach: {a['rule']} with {a['decoder']} costs {a['least']:.6g} to {a['greatest']:.6g}"
-        for a in content["out_of_reach"]
-    ]
+    absent = []
+    for some in content["out_of_reach"]:
+        _, least, greatest = told_apart(content["goal"]["value"], some["least"], some["greatest"])
+        absent.append(f"out of reach: {some['rule']} with {some['decoder']} costs {least} to {greatest}")
     return [*absent, *content["notes"], *content["verdict"]["text"]]
 
 
 def markdown(content: dict[str, Any], columns: Sequence[Column] = EXACT_COLUMNS, reading: str = READING) -> str:
     """The same as a page; the picture stands beside it as compare.png."""
-    lines = [f"# Comparison {heading(content)}", "", "| " + " | ".join(column.title for column in columns) + " |"]
+    lines = [
+        f"# Comparison {heading(content)}",
+        "",
+        *(f"- {line}" for line in source(content)),
+        "",
+        "| " + " | ".join(column.title for column in columns) + " |",
+    ]
     lines += ["|" + "---|" * len(columns)]
     for row in content["systems"]:
         lines += ["| " + " | ".join(column.cell(row).replace("|", "\\|") for column in columns) + " |"]
@@ -120,16 +136,30 @@ EXACT_AXES = Axes(
 )
 
 
+AS_WRITTEN: Any = {"text.parse_math": False}
+"""For matplotlib: a "$" in a rule's repr is a character, not the beginning of a formula."""
+FILES = ("compare.json", "compare.md", "compare.png")
+"""What `write` writes."""
+
+
 def picture(content: dict[str, Any], axes: Axes = EXACT_AXES) -> bytes:
     """PNG: bias or quality against cost, one mark a system."""
+    from matplotlib import rc_context
+
+    with rc_context(AS_WRITTEN):
+        return drawn(content, axes)
+
+
+def drawn(content: dict[str, Any], axes: Axes) -> bytes:
+    """The picture under the settings that hold now."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.8))
     FigureCanvasAgg(figure)
     plot = figure.add_subplot()
-    for i, row in enumerate(content["systems"]):
-        plot.plot(axes.across(row), axes.up(row), "osv^D*PX<"[i % 9], label=named(row))
+    for i, row in enumerate(content["systems"], start=1):  # numbered: matplotlib drops a name that begins with "_"
+        plot.plot(axes.across(row), axes.up(row), "osv^D*PX<"[i % 9], label=f"{i} {named(row)}")
     plot.set_xlabel(axes.names[0])
     plot.set_ylabel(axes.names[1])
     plot.set_title(f"Rules compared {heading(content)}")
@@ -140,8 +170,7 @@ def picture(content: dict[str, Any], axes: Axes = EXACT_AXES) -> bytes:
     return buffer.getvalue()
 
 
-def write(directory: str | Path, content: dict[str, Any], page: str, drawn: bytes) -> None:
-    """compare.json, compare.md and compare.png, all or none."""
-    texts = {"compare.json": json.dumps(jsonable(content), indent=1, allow_nan=False) + "\n", "compare.md": page}
-    files = {name: text.encode() for name, text in texts.items()}
-    write_together(ready_directory(directory), files | {"compare.png": drawn})
+def write(directory: str | Path, content: dict[str, Any], page: str, picture: bytes) -> None:
+    """All files or none."""
+    text = json.dumps(jsonable(content), indent=1, allow_nan=False) + "\n"
+    write_together(Path(directory), dict(zip(FILES, (text.encode(), page.encode(), picture), strict=True)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from specsim.comparing.goals import Goal
-from specsim.comparing.show import named
+from specsim.comparing.show import named, tv_text
 
 TIE = 1e-5
 """Total variations closer than this tie: a cost may miss the goal by its slack, 1e-6, and TV moves by about that."""
@@ -36,14 +36,14 @@ def ranking(fit: Sequence[dict[str, Any]], goal: Goal) -> dict[str, Any]:
     best, second = fit[0], fit[1] if len(fit) > 1 else None
     said = {"winner": named(best), "tv": best["tv"], "next": None, "behind_by": None}
     if second is None:
-        return said | {"text": [f"{named(best)} alone costs {goal} or less: TV {best['tv']:.6g}"]}
+        return said | {"text": [f"{named(best)} alone costs {goal} or less: TV {tv_text(best)}"]}
     lead = second["tv"] - best["tv"]
     said |= {"next": named(second), "behind_by": lead}
     if lead <= TIE:
-        text = f"{named(best)} and {named(second)} tie at {goal}: TV {best['tv']:.6g}"
+        text = f"{named(best)} and {named(second)} tie at {goal}: TV {tv_text(best)}"
         return said | {"winner": None, "text": [text]}
     margin = f"{lead:.6g} ({lead / second['tv']:.1%}) below {named(second)}"
-    return said | {"text": [f"{named(best)} wins at {goal}: TV {best['tv']:.6g}, {margin}"]}
+    return said | {"text": [f"{named(best)} wins at {goal}: TV {tv_text(best)}, {margin}"]}
 
 
 def beats(rows: Sequence[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any] | None:

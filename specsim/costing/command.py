@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from specsim.comparing.command import models_of
+from specsim.comparing.command import models_of, names_of, the_tables
 from specsim.costing.model import Prices
 from specsim.costing.show import picture
 from specsim.costing.sources import Progress, exact_steps, result_steps
 from specsim.costing.sweep import SCHEMA, size_field, sizes, sweep
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError
-from specsim.files import ready_directory, write_together
+from specsim.files import write_together
 
 
 def cost_of_files(
-    target_file: Path,
-    draft_file: Path,
+    target_file: Path | None,
+    draft_file: Path | None,
     decoders: Sequence[Decoder],
     rule: Any,
     price: Prices,
@@ -28,6 +28,7 @@ def cost_of_files(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Exact laws of table models (float64): every decoder at every size up to `largest` (default: the sequence)."""
+    target_file, draft_file = the_tables("cost", target_file, draft_file, decoders)
     models = models_of(target_file, draft_file, length).floats()
     last = max(1, models.length - 1) if largest is None else largest
     for decoder in decoders:
@@ -37,7 +38,7 @@ def cost_of_files(
         before, total = i * last, len(decoders) * last
         step = None if progress is None else (lambda done, _, b=before, t=total: progress(b + done, t))
         swept.append(sweep(decoder, rule, exact_steps(models, decoder, rule, last, step), price))
-    source = {"kind": "exact laws", "target": str(target_file), "draft": str(draft_file), "length": models.length}
+    source = {"kind": "exact laws", **names_of(target_file, draft_file), "length": models.length}
     return content_of(source, swept, price)
 
 
@@ -57,7 +58,11 @@ def content_of(source: dict[str, Any], swept: list[dict[str, Any]], price: Price
     return {"schema": SCHEMA, "prices": price._asdict(), "source": source, "decoders": swept}
 
 
+FILES = ("cost.json", "cost.png")
+"""What `write` writes."""
+
+
 def write(out: str | Path, content: dict[str, Any]) -> None:
-    """cost.json and cost.png, both or none."""
+    """Both files or none."""
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
-    write_together(ready_directory(out), {"cost.json": text.encode(), "cost.png": picture(content)})
+    write_together(Path(out), dict(zip(FILES, (text.encode(), picture(content)), strict=True)))

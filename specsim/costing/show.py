@@ -10,6 +10,8 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
+from specsim.comparing.show import AS_WRITTEN
+from specsim.comparing.show import source as models
 from specsim.costing.sweep import ROUNDING
 
 READING = (
@@ -24,7 +26,7 @@ def view(content: dict[str, Any]) -> Group:
     """Every decoder's table and what follows from it."""
     price, source = content["prices"], content["source"]
     head = f"draft call {price['draft_call']:g}, further token in a call {price['per_token']:g}; from {source['kind']}"
-    parts: list[Any] = [Text(head)]
+    parts: list[Any] = [Text("\n".join([head, *models(source)]))]
     for swept in content["decoders"]:
         parts += [table(swept), *map(Text, findings(swept))]
     return Group(*parts, *map(Text, trust(source)), Text(READING))
@@ -87,6 +89,14 @@ def trust(source: dict[str, Any]) -> list[str]:
 
 def picture(content: dict[str, Any]) -> bytes:
     """PNG: speed-up against size, the formula dashed."""
+    from matplotlib import rc_context
+
+    with rc_context(AS_WRITTEN):
+        return drawn(content)
+
+
+def drawn(content: dict[str, Any]) -> bytes:
+    """The picture under the settings that hold now."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator

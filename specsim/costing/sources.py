@@ -122,6 +122,36 @@ def run_result(path: Path) -> dict[str, Any]:
     if not isinstance(content["configuration"], dict) or not {"decoder", "rule"} <= set(content["configuration"]):
         raise SpecsimError(f"{path} lacks the decoder and rule in its configuration; write it anew with specsim run")
     for key in ("nfe_per_image", "tokens_per_call"):
-        require(isinstance(content[key], (int, float)), str(path), key, content[key], "a number")
-    require(isinstance(content["acceptance_by_slot"], list), str(path), "acceptance_by_slot", "..", "a list of rates")
+        require(is_number(content[key], 1, LONGEST), str(path), key, content[key], f"a number from 1 to {LONGEST}")
+    length = content["nfe_per_image"] * content["tokens_per_call"]
+    require(length <= LONGEST, str(path), "nfe_per_image x tokens_per_call", length, f"at most {LONGEST} tokens")
+    check_texts(path, content["configuration"])
+    check_lists(path, content["acceptance_by_slot"], content["nfe_per_image_interval"])
     return content
+
+
+LONGEST = 100_000
+"""Tokens of a sequence: far beyond any image, and short enough to add up."""
+
+
+def is_number(value: Any, low: float, high: float) -> bool:
+    """Whether it is a number of JSON (not true or false) in a range."""
+    return type(value) in (int, float) and low <= value <= high
+
+
+def check_texts(path: Path, configuration: dict[str, Any]) -> None:
+    """Decoder and rule are written as text."""
+    decoder, rule = configuration["decoder"], configuration["rule"]
+    require(isinstance(decoder, str), str(path), "decoder", decoder, "text such as 'Chain(lookahead=4)'")
+    require(rule is None or isinstance(rule, str), str(path), "rule", rule, "text such as 'Strict()', or null")
+
+
+def check_lists(path: Path, rates: Any, interval: Any) -> None:
+    """Rates are probabilities or null, an interval is null or two numbers in order."""
+    fit = isinstance(rates, list) and all(rate is None or is_number(rate, 0, 1) for rate in rates)
+    require(
+        fit, str(path), "acceptance_by_slot", rates, "a list of numbers from 0 to 1, or null for a slot never judged"
+    )
+    pair = isinstance(interval, list) and len(interval) == 2 and all(is_number(end, 1, LONGEST) for end in interval)
+    fit = interval is None or (pair and interval[0] <= interval[1])
+    require(fit, str(path), "nfe_per_image_interval", interval, "two numbers of at least 1 in order, or null")

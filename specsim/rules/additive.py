@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, indicator, namespace, number
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, standard_residual
@@ -69,5 +69,4 @@ class AdditiveUnmasked:
 
 def check_fields(rule: Additive | AdditiveUnmasked) -> None:
     """Both forms have the same range."""
-    name = type(rule).__name__
-    require(0 <= rule.epsilon <= MOST, name, "epsilon", rule.epsilon, f"a number from 0 to {MOST:g}")
+    require_number(type(rule).__name__, "epsilon", rule.epsilon, 0, MOST)

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from specsim.arrays import Array, as_numbers, is_exact, namespace, number
-from specsim.errors import require
+from specsim.arrays import Array, as_numbers, column, is_exact, namespace, number
+from specsim.errors import require, require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, optimal_residual
@@ -47,21 +47,22 @@ class Annealed:
     clamp: bool = True
 
     def __post_init__(self) -> None:
-        require(0 < self.delta <= MOST, "Annealed", "delta", self.delta, f"a number above 0, at most {MOST:g}")
-        require(abs(self.nu) <= STEEPEST, "Annealed", "nu", self.nu, f"a number from -{STEEPEST} to {STEEPEST}")
-        require(abs(self.mu) <= STEEPEST, "Annealed", "mu", self.mu, f"a number from -{STEEPEST} to {STEEPEST}")
+        require_number("Annealed", "delta", self.delta, 0, MOST, above=True)
+        require_number("Annealed", "nu", self.nu, -STEEPEST, STEEPEST)
+        require_number("Annealed", "mu", self.mu, -STEEPEST, STEEPEST)
+        require(isinstance(self.clamp, bool), "Annealed", "clamp", self.clamp, "True or False")
 
     def omega(self, position: Array, like: Array) -> Array:
         """omega_i for slots `position` [...], in the number type of `like`."""
-        xp = namespace(like)
+        xp, nu, mu = namespace(like), float(self.nu), float(self.mu)
         if is_exact(like):  # math.exp, once per slot: an array's exp may differ in the last bit between machines
-            decay = np.frompyfunc(lambda i: Fraction(math.exp(min(-self.nu * i - self.mu, HOTTEST))), 1, 1)(position)
+            decay = np.frompyfunc(lambda i: Fraction(math.exp(min(-nu * i - mu, HOTTEST))), 1, 1)(position)
         else:
-            decay = xp.exp(xp.clip(-self.nu * as_numbers(position, like) - self.mu, None, HOTTEST))
+            decay = xp.exp(xp.clip(-nu * as_numbers(position, like) - mu, None, HOTTEST))
         omega = number(self.delta, like) * decay
         return xp.maximum(omega, number(1, like)) if self.clamp else omega
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        accept = capped_ratio(self.omega(position, target)[..., None] * target, draft)
+        accept = capped_ratio(column(self.omega(position, target), target) * target, draft)
         return Verdict(accept, optimal_residual(draft, target, accept))

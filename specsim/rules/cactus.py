@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, at, divide, from_floats, hits, namespace, normalise, number, positive_part
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio
@@ -29,7 +29,7 @@ class Cactus:
     d: float = 1.0
 
     def __post_init__(self) -> None:
-        require(0 <= self.d <= MOST, "Cactus", "d", self.d, f"a number from 0 to {MOST:g}")
+        require_number("Cactus", "d", self.d, 0, MOST)
 
     def raised(self, probability: Array) -> Array:
         """g, entry by entry."""

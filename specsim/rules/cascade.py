@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, namespace, number, total_variation
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.rules.fuzzy import keep_all_where
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
@@ -27,11 +27,11 @@ class CascadeOpt:
     alpha: float = 0.5
 
     def __post_init__(self) -> None:
-        require(0 <= self.alpha <= MOST, "CascadeOpt", "alpha", self.alpha, f"a number from 0 to {MOST:g}")
+        require_number("CascadeOpt", "alpha", self.alpha, 0, MOST)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
         xp = namespace(draft)
         slack = number(self.alpha, target) * total_variation(target, draft)
         sure = xp.max(draft, axis=-1) >= xp.max(target, axis=-1) - slack
-        return keep_all_where(sure, draft, target)
+        return keep_all_where(sure | (self.alpha >= 1), draft, target)  # at 1 rounding would decide

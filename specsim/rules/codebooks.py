@@ -12,8 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from array_api_compat import device
 
-from specsim.arrays import Array, namespace
-from specsim.errors import SpecsimError
+from specsim.arrays import Array, namespace, to_numpy
+from specsim.errors import SpecsimError, asked, require, shown
+
+LARGEST_CODE = 1e100
+"""Largest number in a code: squared distances stay far from overflow."""
 
 
 class NeedsCodebook(Protocol):
@@ -63,7 +66,15 @@ def bind_codebook(rule: Any, codebook: Any) -> Any:
         return rule
     if codebook is None:
         raise SpecsimError(f"{rule!r} needs a codebook for its neighbours, and this model has none")
-    return rule.bind(codebook)
+    if not hasattr(rule, "bind"):
+        raise SpecsimError(f"{rule!r} has codes = 0, so it waits for a codebook; give it bind(codebook), or no codes")
+    return asked(f"{rule!r}.bind", rule.bind, codebook)
+
+
+def require_unbound(owner: str, field: str, value: Any) -> None:
+    """What a rule takes from a codebook is filled in by `bind` alone."""
+    free = value is None or isinstance(value, Fixed)
+    require(free, owner, field, value, "left out: specsim.bind_codebook(rule, codebook) fills it in")
 
 
 def held(rule: Any, name: str, vocab: int) -> Fixed:
@@ -77,10 +88,21 @@ def held(rule: Any, name: str, vocab: int) -> Fixed:
 
 
 def vectors(codebook: Any) -> np.ndarray:
-    """The codebook as finite float64 vectors [V, d]."""
-    codes = np.asarray(codebook, dtype=np.float64)
-    if codes.ndim != 2 or not len(codes) or not np.isfinite(codes).all():
-        raise SpecsimError(f"codebook: shape {codes.shape} or its values are not V finite vectors; give a [V, d] array")
+    """A copy of the codebook as finite float64 vectors [V, d]; arrays of any namespace and device, or lists."""
+    try:
+        found = to_numpy(codebook)
+        if found.dtype.kind not in "fiuO":
+            raise TypeError(f"it holds {found.dtype}")
+        with np.errstate(all="ignore"):
+            codes = np.array(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise SpecsimError(f"codebook {shown(codebook)} is no [V, d] array of numbers: {reason}") from error
+    if codes.ndim != 2 or not codes.size or not (abs(codes) <= LARGEST_CODE).all():
+        raise SpecsimError(
+            f"codebook: shape {codes.shape} or its values are not V finite vectors; give a [V, d] array of numbers of "
+            f"at most {LARGEST_CODE:g}"
+        )
     return codes
 
 
@@ -90,6 +112,7 @@ def nearest(codebook: Any, count: int) -> np.ndarray:
     codebook: [V, d] array-like of floats -> ids [V, min(count, V - 1)].
     """
     codes = vectors(codebook)
+    codes = np.ldexp(codes, -np.frexp(abs(codes).max())[1])  # a power of 2 rounds nothing, and no square underflows
     return np.stack([nearest_to(code, codes, count) for code in range(len(codes))])
 
 

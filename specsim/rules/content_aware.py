@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, entropy, namespace, number, total_variation
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.rules.additive import masked, raised_ratio
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
@@ -66,5 +66,5 @@ def bonus(lam: float, delta: float, draft: Array, target: Array) -> Array:
 def check_fields(rule: ContentAware | ContentAwareUnmasked) -> None:
     """Both forms have the same ranges."""
     name = type(rule).__name__
-    require(0 <= rule.lam <= MOST, name, "lam", rule.lam, f"a number from 0 to {MOST:g}")
-    require(rule.delta >= 0, name, "delta", rule.delta, "a number of at least 0")
+    require_number(name, "lam", rule.lam, 0, MOST)
+    require_number(name, "delta", rule.delta, 0, MOST)

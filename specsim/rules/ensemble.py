@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, namespace, number
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, standard_residual
 
@@ -24,7 +24,7 @@ class Ensemble:
     weight: float = 0.5
 
     def __post_init__(self) -> None:
-        require(0 <= self.weight <= 1, "Ensemble", "weight", self.weight, "a number from 0 to 1")
+        require_number("Ensemble", "weight", self.weight, 0, 1)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

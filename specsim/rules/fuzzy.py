@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from specsim.arrays import Array, from_floats, namespace, number
-from specsim.errors import require
+from specsim.arrays import Array, column, from_floats, namespace, number
+from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, standard_residual
@@ -32,14 +32,20 @@ def js(laws: Array) -> Array:
     return (terms(laws[0, ...], laws[0, ...], middle) + terms(laws[1, ...], laws[1, ...], middle)) / 2
 
 
-def divergence(function: Any, target: Array, draft: Array) -> Array:
-    """A divergence of whole laws [..., V] in nats, [...]; exact laws go through float64 once."""
-    return from_floats(function, namespace(target).stack([target, draft]))
+def within(threshold: float, function: Any, target: Array, draft: Array) -> Array:
+    """Where a divergence of laws [..., V] in nats is <= threshold, bool [...]; exact laws go through float64 once.
+
+    It is 0 of equal laws alone: rounding could not tell them from close ones.
+    """
+    xp = namespace(target)
+    if threshold == 0:
+        return xp.all(target == draft, axis=-1)
+    return from_floats(function, xp.stack([target, draft])) <= number(threshold, target)
 
 
 def keep_all_where(close: Array, draft: Array, target: Array) -> Verdict:
     """All drafts kept where close [...], strict elsewhere; G = norm[p - q]+."""
-    everything = namespace(draft).where(close[..., None], target + draft, target)
+    everything = namespace(draft).where(column(close, target), target + draft, target)
     return Verdict(capped_ratio(everything, draft), standard_residual(draft, target))
 
 
@@ -58,12 +64,13 @@ class FuzzyKL:
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        require(0 <= self.threshold <= MOST, "FuzzyKL", "threshold", self.threshold, f"a number from 0 to {MOST:g}")
+        require_number("FuzzyKL", "threshold", self.threshold, 0, MOST)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        finite = namespace(draft).all((draft > 0) | (target == 0), axis=-1)
-        close = divergence(kl_on_shared, target, draft) <= number(self.threshold, target)
+        rounded = from_floats(lambda law: law, draft)  # what float64 takes for 0 is 0 to the logarithm too
+        finite = namespace(draft).all((rounded > 0) | (target == 0), axis=-1)
+        close = within(self.threshold, kl_on_shared, target, draft)
         return keep_all_where(finite & close, draft, target)
 
 
@@ -81,9 +88,8 @@ class FuzzyJS:
     threshold: float = 0.1
 
     def __post_init__(self) -> None:
-        require(0 <= self.threshold <= MOST, "FuzzyJS", "threshold", self.threshold, f"a number from 0 to {MOST:g}")
+        require_number("FuzzyJS", "threshold", self.threshold, 0, MOST)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        close = divergence(js, target, draft) <= number(self.threshold, target)
-        return keep_all_where(close, draft, target)
+        return keep_all_where(within(self.threshold, js, target, draft), draft, target)

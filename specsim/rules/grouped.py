@@ -6,14 +6,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from specsim.arrays import Array, arange, at, namespace, number
-from specsim.errors import require
-from specsim.rules.codebooks import Fixed, held, vectors
+from specsim.errors import require_number, require_whole
+from specsim.rules.codebooks import Fixed, held, require_unbound, vectors
+from specsim.rules.lenient import MOST, MOST_TOKENS
 from specsim.rules.neighbours import total
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, standard_residual
 
 LARGEST = 2**17
 """Largest window: it covers 65,536 tokens on either side of any one."""
+FARTHEST = 1e300
+"""Largest squared distance: beyond that of any two codes there can be."""
 
 
 def ranking(target: Array) -> Array:
@@ -37,8 +40,8 @@ class Grouped:
     p(v)| < gap and the squared distance of their codes is < distance; v always is.  P(C), Q(C) sum over C.  Windows
     overlap, so they are no partition: b can be below strict, in total too, and norm[p - q]+ is not its G*.  The
     `strict_tail` least likely ids are judged strictly (the released code: size//2, through an index that falls off
-    the end); 0 clips their windows instead.  With 7, pairs of at most 8 tokens hardly show its bias.  Tokens of
-    target probability 0 can be kept.  It needs a codebook; distances are float64 in exact laws too.
+    the end); 0 clips their windows instead.  A law of no more tokens than that is judged strictly altogether.  Tokens
+    of target probability 0 can be kept.  It needs a codebook; distances are float64 in exact laws too.
     Source: GSD (arXiv 2508.07747), released code: size 14, gap .15, distance .5, strict_tail 7.  [so2025gsd]
     """
 
@@ -50,11 +53,11 @@ class Grouped:
     codebook: Fixed | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_size("Grouped", self.size)
-        require(self.gap >= 0, "Grouped", "gap", self.gap, "a number of at least 0")
-        require(self.distance >= 0, "Grouped", "distance", self.distance, "a number of at least 0")
-        whole = type(self.strict_tail) is int and self.strict_tail >= 0
-        require(whole, "Grouped", "strict_tail", self.strict_tail, "a whole number of at least 0")
+        require_whole("Grouped", "size", self.size, 1, LARGEST)
+        require_number("Grouped", "gap", self.gap, 0, MOST)
+        require_number("Grouped", "distance", self.distance, 0, FARTHEST)
+        require_whole("Grouped", "strict_tail", self.strict_tail, 0, MOST_TOKENS)
+        require_unbound("Grouped", "codebook", self.codebook)
 
     @property
     def width(self) -> int:
@@ -91,7 +94,7 @@ class Grouped:
         ids = taken(order, xp.clip(ranks, 0, vocab - 1))
         masses, own = taken(target, ids), xp.take_along_axis(target, token, axis=-1)[..., None]
         codes = held(self, "codebook", vocab).beside(ids)
-        alike = (xp.abs(masses - own) < number(self.gap, target)) & (squared(codes, token, ids) < self.distance)
+        alike = (xp.abs(masses - own) < number(self.gap, target)) & (squared(codes, token, ids) < float(self.distance))
         inside = (ranks >= 0) & (ranks < vocab) & (rank[..., None] >= self.strict_tail)
         member = (inside & alike) | (offset == 0)
         return capped_ratio(total(masses, member), total(taken(draft, ids), member))
@@ -112,7 +115,7 @@ class Partitioned:
     size: int = 14
 
     def __post_init__(self) -> None:
-        check_size("Partitioned", self.size)
+        require_whole("Partitioned", "size", self.size, 1, LARGEST)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
@@ -144,9 +147,3 @@ def squared(codes: Array, token: Array, ids: Array) -> Array:
     own, others = (xp.take(codes, xp.reshape(index, (-1,)), axis=0) for index in (token, ids))
     gap = xp.reshape(others, (*ids.shape, -1)) - xp.reshape(own, (*token.shape, 1, -1))
     return xp.sum(gap * gap, axis=-1)
-
-
-def check_size(name: str, size: Any) -> None:
-    """Windows and runs have the same range."""
-    allowed = type(size) is int and 1 <= size <= LARGEST
-    require(allowed, name, "size", size, f"a whole number from 1 to {LARGEST}")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from specsim.arrays import Array, at, namespace, number
-from specsim.errors import require
-from specsim.rules.codebooks import Fixed, held
+from specsim.errors import require_number, require_whole
+from specsim.rules.codebooks import Fixed, held, require_unbound
+from specsim.rules.lenient import MOST, MOST_TOKENS
 from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio
+
+
+def limit(delta: float, like: Array) -> Any:
+    """delta; 2 from delta = 1 on, which bounds nothing: a running sum may round above 1."""
+    return number(2 if delta >= 1 else delta, like)
 
 
 @dataclass(frozen=True)
@@ -18,9 +24,9 @@ class Lantern:
     """b = min(1, (p(v) + sum of p over v's nearest m <= k codes, sum <= delta) / q(v)); the released static residual.
 
     Replacement after refusing x, if m >= 1: norm[p - q']+ with q' = q set to 0 on the k + 1 codes nearest to x (q(x)
-    stays); if m = 0: norm[p - q]+; uniform where that is empty.  Biased, off the line, and delta bounds nothing:
-    tokens of target probability 0 can be kept.  A neighbour of probability 0 counts, so m >= 1 also at delta = 0.
-    It needs a codebook.
+    stays); if m = 0: norm[p - q]+.  Where that is empty b = 1; where rounding alone empties it, p.  Biased, off the
+    line, and delta bounds nothing: tokens of target probability 0 can be kept.  A neighbour of probability 0 counts,
+    so m >= 1 also at delta = 0.  It needs a codebook.
     Source: LANTERN (arXiv 2410.03355), residual as in the released static path; published k 1000, delta .1 - .4.
     [jang2025lantern]
     """
@@ -37,14 +43,14 @@ class Lantern:
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""
         neighbours = held(self, "neighbours", target.shape[-1])
-        found = loan(neighbours, target, token, self.k, number(self.delta, target))
+        found = loan(neighbours, target, token, self.k, limit(self.delta, target))
         accept = capped_ratio(at(target, token) + found.gain, at(draft, token))
         return Verdict(accept, static_residual(draft, target, found))
 
     def acceptance(self, draft: Array, target: Array, position: Array) -> Array:
         """b of every token, [..., V]."""
         neighbours = held(self, "neighbours", target.shape[-1])
-        return capped_ratio(target + gains(neighbours, target, self.k, number(self.delta, target)), draft)
+        return capped_ratio(target + gains(neighbours, target, self.k, limit(self.delta, target)), draft)
 
 
 @dataclass(frozen=True)
@@ -70,18 +76,19 @@ class LanternDynamic:
     def at(self, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
         """draft, target [..., V], token [...] -> accept [...], residual [..., V] (it depends on the token)."""
         neighbours = held(self, "neighbours", target.shape[-1])
-        found = loan(neighbours, target, token, self.k, number(self.delta, target))
+        found = loan(neighbours, target, token, self.k, limit(self.delta, target))
         return Verdict(certain(target, token, found), dynamic_residual(target, token, found))
 
     def acceptance(self, draft: Array, target: Array, position: Array) -> Array:
         """b of every token, [..., V]."""
         neighbours = held(self, "neighbours", target.shape[-1])
-        gain = gains(neighbours, target, self.k, number(self.delta, target))
+        gain = gains(neighbours, target, self.k, limit(self.delta, target))
         return namespace(target).minimum(target + gain, number(1, target))
 
 
 def check_fields(rule: Lantern | LanternDynamic) -> None:
     """Both forms have the same ranges."""
     name = type(rule).__name__
-    require(type(rule.k) is int and rule.k >= 1, name, "k", rule.k, "a whole number of at least 1")
-    require(rule.delta >= 0, name, "delta", rule.delta, "a number of at least 0")
+    require_whole(name, "k", rule.k, 1, MOST_TOKENS)
+    require_number(name, "delta", rule.delta, 0, MOST)
+    require_unbound(name, "neighbours", rule.neighbours)

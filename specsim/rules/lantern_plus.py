@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from specsim.arrays import Array, at, namespace, number
-from specsim.errors import require
-from specsim.rules.codebooks import Fixed, held
-from specsim.rules.lenient import MOST
+from specsim.errors import require_number, require_whole
+from specsim.rules.codebooks import Fixed, held, require_unbound
+from specsim.rules.lenient import MOST, MOST_TOKENS
 from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio
@@ -23,9 +23,9 @@ def budget(lam: Any, probability: Array) -> Array:
 class LanternPlus:
     """b = min(1, (p(v) + sum of p over v's nearest m <= k codes, sum <= (lam - 1) p(v)) / q(v)); LANTERN's residual.
 
-    So q b <= lam p: nothing off the target's support is kept.  The residual is that of the released static path (see
-    Lantern), which can exceed p and even leave the support where it is empty.  Biased, off the line; it needs a
-    codebook.  With the optimal residual, Optimal(LanternPlus()), out <= lam p and the rule is on the line.
+    So q b <= lam p: nothing off the target's support is kept or emitted.  The residual is that of the released static
+    path (see Lantern), which is not G*.  Biased, off the line; it needs a codebook.  With
+    the optimal residual, Optimal(LanternPlus()), out <= lam p and the rule is on the line.
     Source: LANTERN++ (arXiv 2502.06352); published k 10 with lam 5, k 5 with lam 10 and 20, static trees.
     [park2025lanternpp]
     """
@@ -85,5 +85,6 @@ class LanternPlusDynamic:
 def check_fields(rule: LanternPlus | LanternPlusDynamic) -> None:
     """Both forms have the same ranges."""
     name = type(rule).__name__
-    require(type(rule.k) is int and rule.k >= 1, name, "k", rule.k, "a whole number of at least 1")
-    require(1 <= rule.lam <= MOST, name, "lam", rule.lam, f"a number from 1 to {MOST:g}")
+    require_whole(name, "k", rule.k, 1, MOST_TOKENS)
+    require_number(name, "lam", rule.lam, 1, MOST)
+    require_unbound(name, "neighbours", rule.neighbours)

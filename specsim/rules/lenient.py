@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from specsim.arrays import Array, number
-from specsim.errors import require
+from specsim.errors import require_number
 from specsim.strength import Strength
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
 MOST = 1e9
 """Largest factor: every rule accepts all there is long before, and float32 stays far from overflow."""
+MOST_TOKENS = 2**20
+"""Largest number of tokens that a field can mean: more than any vocabulary has, and no index overflows."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Lenient:
     omega: float = 1.3
 
     def __post_init__(self) -> None:
-        require(0 < self.omega <= MOST, "Lenient", "omega", self.omega, f"a number above 0, at most {MOST:g}")
+        require_number("Lenient", "omega", self.omega, 0, MOST, above=True)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

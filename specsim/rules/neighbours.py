@@ -81,10 +81,13 @@ def taken_out(loan: Loan, vocab: int) -> Array:
 
 
 def static_residual(draft: Array, target: Array, loan: Loan) -> Array:
-    """norm[p - q']+ with q' = q but 0 on the codes taken out; uniform where that is empty."""
+    """norm[p - q']+ with q' = q but 0 on the codes taken out; p where that is empty.
+
+    In exact numbers it is empty only where q = p off those codes, and then b = 1: only rounding gets there.
+    """
     xp, vocab = namespace(draft), target.shape[-1]
     left = positive_part(target - xp.where(taken_out(loan, vocab), number(0, draft), draft))
-    return normalise(left, number(1, target) / vocab)
+    return normalise(left, target)
 
 
 def dynamic_residual(target: Array, token: Array, loan: Loan) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from specsim.arrays import Array, entropy, from_floats, indicator, namespace, number
-from specsim.errors import require
+from specsim.arrays import Array, column, entropy, from_floats, indicator, namespace, number
+from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
 from specsim.verification import Verdict
@@ -27,12 +27,12 @@ class Typical:
     delta: float = 0.3
 
     def __post_init__(self) -> None:
-        require(0 <= self.epsilon <= 1, "Typical", "epsilon", self.epsilon, "a number from 0 to 1")
-        require(0 <= self.delta <= MOST, "Typical", "delta", self.delta, f"a number from 0 to {MOST:g}")
+        require_number("Typical", "epsilon", self.epsilon, 0, 1)
+        require_number("Typical", "delta", self.delta, 0, MOST)
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
         xp = namespace(target)
-        perplexity = from_floats(lambda law: namespace(law).exp(-entropy(law)), target)[..., None]
+        perplexity = column(from_floats(lambda law: namespace(law).exp(-entropy(law)), target), target)
         threshold = xp.minimum(number(self.delta, target) * perplexity, number(self.epsilon, target))
         return Verdict(indicator(target > threshold, target), target)

@@ -111,7 +111,7 @@ INVALID = [
         r"accept is nan, not a number at token \d; pair '.*', p = \(.*0.*\), q = \(.*0.*\), slot 0",
     ),
     (empty_residual, r"residual is nan, not a number at token 0; pair 'one token', .* \(use p there\)"),
-    (scalar_acceptance, r"shape of accept is \(\d+, 4\), must be \(\d+, 4, 1\), the shape of the laws"),
+    (scalar_acceptance, r"shape of accept is \(\d+, 7\), must be \(\d+, 7, 1\), the shape of the laws"),
     (number_acceptance, r"shape of accept is none, it is a int, must be"),
     (no_verdict, r"returned tuple, not a Verdict"),
     (raises, r"KeyError: 'omega\\nof slot' at .*test_invalid_rules\.py:\d+; correct the rule"),

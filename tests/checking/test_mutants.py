@@ -69,7 +69,7 @@ def answers_in_numpy(draft: Array, target: Array, position: Array) -> Verdict:
 
 
 def leaks_where_not_exact(draft: Array, target: Array, position: Array) -> Verdict:
-    left = np.maximum(target.astype(np.float64) - draft.astype(np.float64), 0) + 1e-13
+    left = np.maximum(target.astype(np.float64) - draft.astype(np.float64), 0) + 1e-14
     return Verdict(strict(draft, target), left / left.sum(axis=-1, keepdims=True))
 
 

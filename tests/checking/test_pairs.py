@@ -81,8 +81,8 @@ def test_stacks_have_a_block_of_slots_and_cannot_be_written() -> None:
         assert sum(len(pile.pairs) for pile in piles) == len(PAIRS)
         for pile in piles:
             vocab = pile.pairs[0].vocab
-            assert pile.draft.shape == pile.target.shape == (len(pile.pairs), SLOTS, vocab)
-            assert pile.draft.dtype == dtype and list(pile.position) == [0, 1, 2, 3]
+            assert pile.draft.shape == pile.target.shape == (len(pile.pairs), len(SLOTS), vocab)
+            assert pile.draft.dtype == dtype and tuple(pile.position) == SLOTS
             assert tuple(pile.target[-1, 2]) == tuple(np.array(pile.pairs[-1].target, dtype=dtype))
             with pytest.raises(ValueError, match="read-only"):
                 pile.draft[0, 0, 0] = 0

@@ -72,7 +72,10 @@ VERDICTS = [
     (LanternPlusDynamic(), "biased", False, True),  # its replacement is uniform where nothing is left
     (Grouped(), "biased", False, True),
     (Grouped(size=1), "lossless", True, False),
-    (Partitioned(), "biased", True, True),  # no pair has more tokens than one run: all is kept
+    (Partitioned(), "biased", False, True),
+    (Partitioned(size=20), "biased", True, True),  # no pair has more tokens than one run: all is kept
+    (Grouped(strict_tail=7), "biased", False, False),  # on laws of more than 7 tokens
+    (Annealed(delta=1.0, nu=-1.0, mu=3.0), "biased", True, False),  # from slot 4 on
     (Partitioned(size=2), "biased", False, True),
     (Partitioned(size=1), "lossless", True, False),
     (Typical(), "biased", False, False),
@@ -95,6 +98,24 @@ def on_pair(rule: Any, name: str) -> OneToken:
     pile = stack([some])
     figures = measure(bound, pile, exact_verdict(bound, pile).accept)
     return OneToken(*(array[0, 0] for array in figures))
+
+
+AT_AN_EDGE = [  # laws of the table meet a threshold of theirs exactly, and rounding decides
+    *(ContentAware(delta=1.0), ContentAwareUnmasked(delta=0.5), ContentAwareUnmasked(delta=1.0)),
+    *(CascadeOpt(alpha=0), CascadeOpt(alpha=1.0), LanternDynamic(delta=0.9), LanternDynamic(delta=1.0)),
+    *(LanternPlusDynamic(lam=3.0, k=2), Typical(epsilon=1, delta=1), Grouped(gap=0.1), Lenient(omega=1e-300)),
+    *(Optimal(LanternDynamic(delta=1.0)), FuzzyKL(threshold=0), FuzzyJS(threshold=0)),
+]
+
+
+@pytest.mark.parametrize("rule", AT_AN_EDGE, ids=repr)
+def test_what_rounding_decides_is_no_mismatch(rule: Any) -> None:
+    assert all(row.agrees for row in check(rule, {"torch": torch.asarray}).parity)
+
+
+@pytest.mark.parametrize("rule", [CascadeOpt(alpha=1.0), LanternDynamic(delta=1.0), FuzzyKL(0), FuzzyJS(0)], ids=repr)
+def test_the_ends_of_a_range_are_left_to_no_rounding(rule: Any) -> None:
+    assert all(row.agrees and row.edges == 0 for row in check(rule, {"torch": torch.asarray}).parity)
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,24 @@ def test_figures_of_a_resample(fashion):
     assert found.separated is None and found.value is None
 
 
+def test_resamples_that_do_not_vary_separate_nothing(fashion, monkeypatch):
+    """20 images, both wrong ones of one class: every resample of A has two wrong images and B none."""
+    monkeypatch.setattr(separation, "FIGURES", {"label_accuracy": separation.accuracy})
+    first = drawn(np.random.default_rng(0), 20, np.zeros(20))
+    second = first._replace(right=(first.labels != 3).astype(float))
+    (found,) = differences(fashion, {"A": first, "B": second})
+    assert found.value == pytest.approx(0.1) and (found.interval, found.separated) == (None, None)
+    assert statements([found], {"A": "a", "B": "b"})[0].endswith("too few images to resample: 1")
+    (same,) = differences(fashion, {"A": first, "B": first})
+    assert same.value == 0 and same.separated is False
+
+
+def test_many_separated_pairs_are_counted():
+    found = [Difference("tokens_per_call", "A", "B", 0.5, [0.2, 0.8], True)] * 20
+    said = statements(found, {"A": "a", "B": "b"})[0]
+    assert said.count("a > b") == separation.MOST_SAID and "and 12 more, in the JSON" in said
+
+
 def test_statements_name_both_sides():
     found = [
         Difference("tokens_per_call", "A", "B", 0.5, [0.2, 0.8], True),

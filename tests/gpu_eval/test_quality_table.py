@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gpu_eval import quality_table
-from gpu_eval.quality.table import FIGURES, markdown, summary
+from gpu_eval.quality.table import FIGURES, POOL_SEEDS, markdown, summary
 from gpu_eval.quality_table import main
 from specsim import Chain
 from specsim.errors import SpecsimError
@@ -91,6 +91,13 @@ FOREIGN = {
     "no rows": (lambda f: {k: v for k, v in f.items() if k != "rows"}, "lacks settings"),
     "another image count": (lambda f: changed(f, images=21), "row 1 has 21 images"),
     "a figure lost": (lambda f: changed(f, log_likelihood=None), "row 1 has no figure log_likelihood"),
+    "a negative seed": (lambda f: changed(f, seed=-1), "row 1 has seed -1"),
+    "a huge seed": (lambda f: changed(f, seed=10**30), "row 1 has seed 1000"),
+    "true for a seed": (lambda f: changed(f, seed=True), "row 1 has seed True"),
+    "another pool": (lambda f: changed(f, pool_seed=7), "row 1 has pool_seed 7"),
+    "images as text": (lambda f: changed(f, images="20"), "row 1 has '20' images, the table 20"),
+    "a figure beyond floats": (lambda f: changed(f, label_accuracy={"value": 10**400}), "row 1 has no figure label"),
+    "true for a figure": (lambda f: changed(f, label_accuracy={"value": True}), "row 1 has no figure label"),
     "a row twice": (lambda f: f | {"rows": f["rows"] * 2}, "twice"),
     "other settings": (lambda f: f | {"settings": f["settings"] | {"guidance": 2.0}}, "was made with"),
     "another decoder": (lambda f: changed(f, decoder="Chain(lookahead=5)"), "not by today's system"),
@@ -115,18 +122,20 @@ def test_another_file_is_refused_in_one_line_and_left(finished, tmp_path, decode
         (["--seeds", "1", "1"], "different numbers"),
         (["--seeds", "-1"], "from 0 to"),
         (["--systems", "XD"], "one of AR, SD"),
+        (["--out", "n" * 300], "too long"),
     ],
 )
 def test_bad_input_writes_nothing(tmp_path, capsys, words, said):
     out = tmp_path / "new" / "quality.json"
-    assert main([*words, "--out", str(out)]) == 2
+    assert main(["--out", str(out), *words]) == 2
     assert said in capsys.readouterr().err and not out.parent.exists()
 
 
 def with_seeds(finished, values):
     """Rows of AR, one for each seed, whose figures all have these values."""
     figures = [{name: {"value": value} for name in FIGURES} for value in values]
-    return [finished["rows"][0] | {"seed": seed} | some for seed, some in enumerate(figures)]
+    seeds = [{"seed": seed, "pool_seed": POOL_SEEDS + seed} for seed in range(len(values))]
+    return [finished["rows"][0] | seed | some for seed, some in zip(seeds, figures, strict=True)]
 
 
 def test_table_shows_mean_and_spread(finished, tmp_path, capsys):

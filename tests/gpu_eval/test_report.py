@@ -73,6 +73,10 @@ def test_warning_is_said(pages):
 
 
 def test_bad_input_writes_nothing(tmp_path):
-    with pytest.raises(SpecsimError, match="images = 0"):
-        report_to_directory(tmp_path / "r", 0, 0)
+    for images, seed, said in ((0, 0, "images = 0"), (1, 0, "images = 1"), (4, 2**64 - 1, f"seed = {2**64 - 1}")):
+        with pytest.raises(SpecsimError, match=said):
+            report_to_directory(tmp_path / "r", images, seed)
     assert not (tmp_path / "r").exists()
+    (tmp_path / "taken" / "report.json").mkdir(parents=True)
+    with pytest.raises(SpecsimError, match=r"report\.json is not a regular file"):
+        report_to_directory(tmp_path / "taken", 4, 0)

@@ -129,6 +129,15 @@ def test_laws_never_land_on_the_picture(capsys, monkeypatch, tmp_path):
     assert status == 2 and "choose another name" in err and not list(tmp_path.iterdir())
 
 
+def test_laws_in_a_directory_that_is_no_file(capsys, monkeypatch, tmp_path):
+    """The directory of the pictures itself, and one that has to be made."""
+    words = ("--decoder", "Jacobi(4)", "--images", 1, "--out", tmp_path / "o", "--save-laws")
+    status, _, err = call(capsys, monkeypatch, *words, tmp_path / "o")
+    assert status == 2 and "choose another name" in err and not (tmp_path / "o").exists()
+    status, _, _ = call(capsys, monkeypatch, *words, tmp_path / "new" / "laws.npz")
+    assert status == 0 and (tmp_path / "new" / "laws.npz").exists()
+
+
 def test_a_name_that_is_taken_leaves_everything_as_it_was(capsys, monkeypatch, tmp_path):
     (tmp_path / "result.json").mkdir()
     status, _, err = call(capsys, monkeypatch, "--decoder", "Jacobi(4)", "--images", 1, "--out", tmp_path)
