@@ -89,9 +89,9 @@ def kept_rows(out: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
     today = {system.name: definition(system) for system in SYSTEMS}
     for row in content["rows"]:
         if {name: row.get(name) for name in ("system", "decoder", "rule")} != today.get(row["system"]):
-            made = f"{row.get('decoder')}, {row.get('rule')}"
+            made = f"{row.get('decoder')!r}, {row.get('rule')!r}"
             raise SpecsimError(
-                f"{out}: {row['system']} was made by {made}, not by today's system: choose another --out"
+                f"{out}: {row['system']!r} was made by {made}, not by today's system: choose another --out"
             )
     return content["rows"]
 

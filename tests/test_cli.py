@@ -264,6 +264,38 @@ def test_new_rule_passes_and_is_not_overwritten(specsim, tmp_path, monkeypatch):
     assert specsim("new-rule", "not a name")[0] == 2
 
 
+IMAGES = ("compare", "Strict", "--model", "fashion")
+LONG = "n" * 300
+REFUSED = {
+    "no size, sampled": (("cost", "--draft-cost", "0.1", "--model", "fashion", "--largest", "0"), "largest = 0"),
+    "no size": (("cost", "--draft-cost", "0.1", "--largest", "0"), "largest = 0"),
+    "no seeds": ((*IMAGES, "--seeds", ""), "seeds = []"),
+    "memory while sampling": ((*IMAGES, "--memory", "3"), "--memory says nothing with --model"),
+    "pilot without a goal": ((*IMAGES, "--pilot", "3"), "--pilot says nothing without a goal"),
+    "compare, half of the tables": (("compare", "Strict", "--target", TARGET), "needs a draft"),
+    "cost, half of the tables": (("cost", "--draft-cost", "0.1", "--target", TARGET), "needs a draft"),
+    "cost, the other half": (("cost", "--draft-cost", "0.1", "--draft", DRAFT), "without --target"),
+    "compare, a goal too far": (("compare", "Lenient()", "--at-calls", "0.5", "--out", "out"), "no rule reaches 0.5"),
+    "cost, one too many": (("cost", "--draft-cost", "1", "--images", "3", "--out", "out"), "--images says nothing"),
+    "run, a bad class": (("run", "--decoder", "Jacobi(4)", "--label", "77", "--out", "out"), "label = 77"),
+    "compare, a name taken": (("compare", "Strict", "--out", "taken"), "compare.md is not a regular file"),
+    "cost, a name taken": (("cost", "--draft-cost", "0.1", "--out", "taken"), "cost.png is not a regular file"),
+    "new-rule, a long name": (("new-rule", "X", "--out", f"{LONG}.py"), "File name too long"),
+    "tabulate, a long name": (("tabulate", "--model", "digits", "--out", LONG), "File name too long"),
+    "run, long laws": (("run", "--decoder", "Jacobi(4)", "--out", "out", "--save-laws", LONG), "File name too long"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "named"), REFUSED.values(), ids=list(REFUSED))
+def test_what_is_refused_leaves_nothing_behind(specsim, tmp_path, monkeypatch, words, named):
+    monkeypatch.chdir(tmp_path)
+    for name in ("compare.md", "cost.png"):
+        (tmp_path / "taken" / name).mkdir(parents=True)
+    status, out, err = specsim(*words)
+    assert status == 2 and out == "" and named in err and err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"] and len(list((tmp_path / "taken").iterdir())) == 2
+
+
 @pytest.mark.parametrize(("rule", "expect", "status"), [
     ("Strict", "lossless", 0), ("Strict", "biased", 1), ("Strict", "on-line", 0), ("Lenient(1.3)", "biased", 0),
     ("Lenient(1.3)", "lossless", 1), ("Lenient(0.8)", "on-line", 1), ("Strict", "perfect", 2), ("Strickt", "biased", 2),

@@ -269,6 +269,17 @@ BAD_RESULTS = {
         None,
         "give the result of a Chain",
     ),
+    "a file that would run": ({"configuration": {"decoder": "evil.py:Chain()", "rule": None}}, None, "give the result"),
+    "hours of work": (
+        {
+            "configuration": {"decoder": "Chain(lookahead=256)", "rule": None},
+            "acceptance_by_slot": [0.5] * 256,
+            "nfe_per_image": 9999,
+            "tokens_per_call": 10,
+        },
+        None,
+        "99,990 tokens at 256 lookaheads would take too long",
+    ),
     "longer than measured": ({}, 4, "largest = 4, but"),
     "no size": ({}, 0, "largest = 0"),
     "another file": ({"schema": "specsim.law/1"}, None, "no result of specsim run"),

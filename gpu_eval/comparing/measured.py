@@ -23,8 +23,9 @@ MOST_SEED = 2**32
 PILOT_SEED = 2**33
 POOL_SEED = 2**34
 """Added to a seed: the pool of plain decoding that its images are compared with."""
-FEWEST_IMAGES = 20
-"""Two of each class: intervals resample images within a class."""
+FEWEST_IMAGES = 30
+"""Three of each class: intervals resample images within a class.  Of two, an accuracy of 0.9 is falsely separated in
+2.1 % of the pairs where 0.8 % are meant (six pairs); of three in 1.1 %."""
 
 
 class Means(NamedTuple):

@@ -63,6 +63,11 @@ FIGURES: dict[str, Figure] = {
 }
 
 
+ROUNDING = 1e-6
+"""Resamples whose spread is a smaller share of the figures do not vary: those of equal images, such as at temperature
+0, differ by rounding alone, a Frechet distance by some 1e-8 of itself; images that are drawn vary by far more."""
+
+
 class Difference(NamedTuple):
     """figure(first) - figure(second) with its interval; separated: the interval leaves 0 out.
 
@@ -100,7 +105,8 @@ def difference(
     gaps = values[first] - values[second]
     fewest = np.unique(labels, return_counts=True)[1].min()
     z = stats.norm.isf((1 - CONFIDENCE) / 2 / pairs)
-    if np.ptp(gaps[1:]) == 0 and gaps[0] != 0:  # so few images that resampling always finds the same says nothing
+    scale = max(abs(values[system][0]) for system in pair)
+    if gaps[0] != 0 and np.ptp(gaps[1:]) <= ROUNDING * scale:  # what resampling always finds the same says nothing
         return Difference(name, first, second, float(gaps[0]), None, None)
     half = z * gaps[1:].std(ddof=1) * np.sqrt(fewest / (fewest - 1))
     low, high = float(gaps[0] - half), float(gaps[0] + half)
@@ -125,6 +131,6 @@ def statements(found: Sequence[Difference], short: dict[str, str]) -> list[str]:
         parts = [f"separated: {'; '.join([*apart[:MOST_SAID], *more]) or 'none'}"]
         parts += [f"not separated: {rest} of {len(mine)} pairs"]
         parts += [f"not comparable (tokens the target never emits): {unknown}"] if unknown else []
-        parts += [f"too few images to resample: {mute}"] if mute else []
+        parts += [f"resamples do not vary (too few or equal images): {mute}"] if mute else []
         said.append(f"{name}: {'. '.join(parts)}")
     return said

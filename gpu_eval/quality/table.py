@@ -25,6 +25,8 @@ FIGURES: dict[str, tuple[str, int]] = {
     "log_likelihood": ("log-likelihood", 3),
 }
 """Figure -> (column, digits)."""
+MAY_LACK = ("log_likelihood",)
+"""Figures with None for -inf."""
 READING = (
     "Means over seeds ± standard deviation between seeds. The Frechet distances are in the features of this model's "
     "own classifier: they rank decoders of this model and are no FID. A Frechet distance of few images is biased "
@@ -41,7 +43,7 @@ def read_table(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise SpecsimError(f"{path} is no quality table ({SCHEMA}): choose another file")
     settings, rows = content.get("settings"), content.get("rows")
-    if not isinstance(settings, dict) or not isinstance(settings.get("images"), int) or not isinstance(rows, list):
+    if not isinstance(settings, dict) or type(settings.get("images")) is not int or not isinstance(rows, list):
         raise SpecsimError(f"{path} lacks settings with images, or rows: delete it and compute it anew")
     for number, row in enumerate(rows):
         if problem := row_problem(row, settings["images"]):
@@ -62,16 +64,16 @@ def row_problem(row: Any, images: int) -> str | None:
         return f"has pool_seed {row.get('pool_seed')!r}, not {POOL_SEEDS + row['seed']}"
     if type(row.get("images")) is not int or row["images"] != images:
         return f"has {row.get('images')!r} images, the table {images!r}"
-    missing = [name for name in FIGURES if not is_figure(row.get(name))]
+    missing = [name for name in FIGURES if not is_figure(row.get(name), name in MAY_LACK)]
     return f"has no figure {missing[0]}" if missing else None
 
 
-def is_figure(figure: Any) -> bool:
-    """Whether it has a value, a number of ordinary size or None."""
+def is_figure(figure: Any, may_lack: bool) -> bool:
+    """Whether it has a value: a number of ordinary size, or None where that stands for -inf."""
     if not isinstance(figure, dict) or "value" not in figure:
         return False
     value = figure["value"]
-    return value is None or (type(value) in (int, float) and abs(value) <= MOST)
+    return (value is None and may_lack) or (type(value) in (int, float) and abs(value) <= MOST)
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from matplotlib import rc_context
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table as Grid
@@ -23,6 +24,7 @@ from gpu_eval.report.columns import zero_or
 from gpu_eval.report.rows import TABLES, Row, as_json, row, table_models
 from gpu_eval.report.systems import SYSTEMS
 from gpu_eval.run import MOST_IMAGES, best_device
+from specsim.comparing.show import AS_WRITTEN
 from specsim.errors import require
 from specsim.files import ready_directory, write_together
 
@@ -78,9 +80,15 @@ def heading(images: int, seed: int, source: dict[str, Any]) -> str:
     )
 
 
+def pictures(rows: list[Row]) -> dict[str, tuple[str, bytes]]:
+    """Title -> (file name, PNG); names of systems as they are written."""
+    with rc_context(AS_WRITTEN):
+        return {title: (name, draw(rows)) for title, (name, draw) in PICTURES.items()}
+
+
 def write_pages(out: Path, rows: list[Row], head: str, content: dict[str, Any]) -> None:
     """All files at once."""
-    drawn = {title: (name, draw(rows)) for title, (name, draw) in PICTURES.items()}
+    drawn = pictures(rows)
     markdown = pages.markdown(rows, head, {title: name for title, (name, _) in drawn.items()})
     html = pages.html(rows, head, {title: data for title, (_, data) in drawn.items()})
     texts = dict(zip(PAGES, (json.dumps(content, indent=1) + "\n", markdown, html), strict=True))

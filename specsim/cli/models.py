@@ -42,7 +42,7 @@ def run(
 @app.command()
 def report(
     out: Annotated[str, option("--out", "Directory for report.html, report.md and the pictures.")] = "report",
-    images: Annotated[int, option("--images", "Images per system.")] = 100,
+    images: Annotated[int, option("--images", "Images per system.")] = 200,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -89,7 +89,7 @@ def line_up(
 
 def distinct(systems: Sequence[tuple[Decoder, Any]]) -> list[tuple[Decoder, Any]]:
     """The systems, each once, as first given."""
-    return list({(repr(decoder), repr(rule)): (decoder, rule) for decoder, rule in reversed(systems)}.values())[::-1]
+    return list({(repr(decoder), repr(rule)): (decoder, rule) for decoder, rule in systems}.values())
 
 
 def add(found: Lineup, decoder: Decoder, rule: Any, goal: Goal | None, run_of: RunOf, effort: Effort) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from specsim.comparing.exact_side import Models
 from specsim.costing.model import Prices, Spending, spending
-from specsim.costing.sweep import Measured, sizes, with_size
+from specsim.costing.sweep import MOST_SIZE, Measured, sizes, with_size
 from specsim.decoders import DECODERS, Chain
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError, require
@@ -16,6 +16,8 @@ from specsim.files import read_json
 from specsim.specs import parse
 
 Progress = Callable[[int, int], None]
+MOST_STEPS = 10**8
+"""Tokens times lookaheads squared: some ten seconds."""
 
 
 def exact_steps(
@@ -64,11 +66,7 @@ def result_steps(path: Path, largest: int | None, price: Prices) -> tuple[Decode
     figures take rates that depend on nothing but the slot.  Slots never judged have none: longer ones are refused.
     """
     content = run_result(path)
-    decoder = parse(content["configuration"]["decoder"], DECODERS, "decoder")
-    if not isinstance(decoder, Chain):
-        raise SpecsimError(
-            f"{path}: rates by slot tell nothing of other sizes of {decoder!r}; give the result of a Chain"
-        )
+    decoder = chain_of(path, content["configuration"]["decoder"])
     rates = measured_rates(content["acceptance_by_slot"], decoder.lookahead)
     if not rates:
         raise SpecsimError(f"{path}: no draft was judged, so there is no rate to compute with")
@@ -78,7 +76,12 @@ def result_steps(path: Path, largest: int | None, price: Prices) -> tuple[Decode
         )
     calls = content["nfe_per_image"]
     length = round(calls * content["tokens_per_call"])
-    steps = [Measured(size, rates_spending(rates, size, length), rates[0]) for size in sizes(largest or len(rates))]
+    last = min(len(rates), MOST_SIZE) if largest is None else largest
+    if length * last**2 > MOST_STEPS:
+        raise SpecsimError(
+            f"cost: {length:,} tokens at {last} lookaheads would take too long; give a smaller --largest"
+        )
+    steps = [Measured(size, rates_spending(rates, size, length), rates[0]) for size in sizes(last)]
     check = {
         "measured_calls": calls,
         "measured_calls_interval": content["nfe_per_image_interval"],
@@ -87,6 +90,13 @@ def result_steps(path: Path, largest: int | None, price: Prices) -> tuple[Decode
     if len(steps) == decoder.lookahead and content["nfe_per_image_interval"] is not None:
         steps[-1] = steps[-1]._replace(interval=interval(steps[-1].spent, content["nfe_per_image_interval"], price))
     return decoder, content["configuration"]["rule"], steps, check
+
+
+def chain_of(path: Path, text: str) -> Chain:
+    """The decoder that ran.  Only a chain's text is parsed: a file of figures does not run code."""
+    if text.partition("(")[0].strip() != Chain.__name__:
+        raise SpecsimError(f"{path}: rates by slot tell nothing of other sizes of {text}; give the result of a Chain")
+    return parse(text, DECODERS, "decoder")
 
 
 def interval(spent: Spending, calls: list[float], price: Prices) -> list[float]:

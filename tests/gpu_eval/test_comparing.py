@@ -11,7 +11,7 @@ from rich.console import Console
 from gpu_eval import costing
 from gpu_eval.comparing import command, separation
 from gpu_eval.comparing.command import COLUMNS, FLOOR, READING, compare_images, seeds_of
-from gpu_eval.comparing.measured import MOST_SEED, PILOT_SEED, POOL_SEED, PerImage, Setting
+from gpu_eval.comparing.measured import FEWEST_IMAGES, MOST_SEED, PILOT_SEED, POOL_SEED, PerImage, Setting
 from gpu_eval.comparing.separation import Difference, differences, statements
 from gpu_eval.costing import cost_of_images
 from gpu_eval.fashion import load_fashion
@@ -25,7 +25,7 @@ from specsim.comparing.show import view
 from specsim.costing.model import Prices
 from specsim.decoders import RelaxedBonus
 
-IMAGES, PILOT = 20, 10
+IMAGES, PILOT = 30, 10
 GOAL = Goal("tokens-per-call", 3.0)
 
 
@@ -76,7 +76,7 @@ def test_every_seed_has_its_figures(compared):
 
 
 def test_what_is_separated_is_said(compared):
-    """3 tokens a call are surely more than plain decoding's 1; 40 images cannot tell qualities apart."""
+    """3 tokens a call are surely more than plain decoding's 1; 60 images cannot tell qualities apart."""
     verdict = compared[0]["verdict"]
     assert len(verdict["pairs"]) == 4 * 3 and len(verdict["text"]) == 4
     calls = [pair for pair in verdict["pairs"] if pair["figure"] == "tokens_per_call"]
@@ -164,9 +164,34 @@ def test_resamples_that_do_not_vary_separate_nothing(fashion, monkeypatch):
     second = first._replace(right=(first.labels != 3).astype(float))
     (found,) = differences(fashion, {"A": first, "B": second})
     assert found.value == pytest.approx(0.1) and (found.interval, found.separated) == (None, None)
-    assert statements([found], {"A": "a", "B": "b"})[0].endswith("too few images to resample: 1")
+    assert statements([found], {"A": "a", "B": "b"})[0].endswith("resamples do not vary (too few or equal images): 1")
     (same,) = differences(fashion, {"A": first, "B": first})
     assert same.value == 0 and same.separated is False
+
+
+def test_rounding_is_no_variation(fashion):
+    """Equal images in every class, as at temperature 0: whatever differs, resamples say nothing of it."""
+    first = drawn(np.random.default_rng(0), 10, np.zeros(10))
+    systems = {"A": first, "B": first._replace(calls=first.calls[::-1], log_chances=0.7 * first.log_chances)}
+    systems["B"] = systems["B"]._replace(features=1.1 * first.features)
+    for name, one in systems.items():
+        three = [np.concatenate([column] * 3) for column in one[:-1]]
+        systems[name] = PerImage._make([*three, torch.cat([one.features] * 3)])
+    found = differences(fashion, systems)
+    assert {d.figure for d in found if d.value} == {"frechet_real", "log_likelihood"}
+    assert [d.separated for d in found if d.value] == [None, None] and not any(d.separated for d in found)
+
+
+def test_equal_accuracies_are_rarely_separated(fashion):
+    """The fewest images, one of six pairs: 1.1 % of 4,000 trials; more than 70 of 4,000 have a chance below 1e-4, and
+    two images a class, 2.1 %, would give about 84."""
+    rng, labels, wrong = np.random.default_rng(0), np.arange(FEWEST_IMAGES) % 10, 0
+    counts = np.concatenate([np.ones((1, FEWEST_IMAGES)), resampled_counts(labels, 0)])
+    for _ in range(4000):
+        right = rng.random((2, FEWEST_IMAGES)) < 0.9
+        values = {name: counts @ some / FEWEST_IMAGES for name, some in zip("AB", right, strict=True)}
+        wrong += bool(separation.difference("label_accuracy", "AB", values, labels, 6).separated)
+    assert wrong <= 70
 
 
 def test_many_separated_pairs_are_counted():

@@ -97,6 +97,9 @@ FOREIGN = {
     "another pool": (lambda f: changed(f, pool_seed=7), "row 1 has pool_seed 7"),
     "images as text": (lambda f: changed(f, images="20"), "row 1 has '20' images, the table 20"),
     "a figure beyond floats": (lambda f: changed(f, label_accuracy={"value": 10**400}), "row 1 has no figure label"),
+    "no accuracy": (lambda f: changed(f, label_accuracy={"value": None}), "row 1 has no figure label"),
+    "true for images": (lambda f: f | {"settings": f["settings"] | {"images": True}}, "lacks settings with images"),
+    "two lines for a rule": (lambda f: changed(f, rule="a\nb"), "not by today's system"),
     "true for a figure": (lambda f: changed(f, label_accuracy={"value": True}), "row 1 has no figure label"),
     "a row twice": (lambda f: f | {"rows": f["rows"] * 2}, "twice"),
     "other settings": (lambda f: f | {"settings": f["settings"] | {"guidance": 2.0}}, "was made with"),
@@ -158,4 +161,4 @@ def test_a_system_that_changed_is_found_out(finished, tmp_path, monkeypatch, cap
     systems = [replace(system, real=Chain(7)) if system.name == "SD" else system for system in quality_table.SYSTEMS]
     monkeypatch.setattr(quality_table, "SYSTEMS", systems)
     assert main(arguments(written(tmp_path, finished))) == 2
-    assert "was made by Chain(lookahead=4), Strict()" in capsys.readouterr().err
+    assert "'SD' was made by 'Chain(lookahead=4)', 'Strict()'" in capsys.readouterr().err

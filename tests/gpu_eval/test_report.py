@@ -4,9 +4,11 @@ import json
 import re
 from html import escape
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from gpu_eval.report import command, plots
 from gpu_eval.report.command import PICTURES, report_to_directory
 from gpu_eval.report.maps import accepted
 from gpu_eval.report.rows import exact_figures, table_models
@@ -66,6 +68,17 @@ def test_markdown_pictures_exist(pages):
     out = pages[0]
     names = re.findall(r"!\[.*?\]\((.*?)\)", (out / "report.md").read_text())
     assert len(names) == len(PICTURES) and all((out / name).stat().st_size > 1000 for name in names)
+
+
+def test_a_name_that_looks_like_a_formula_is_drawn_as_written(monkeypatch):
+    def draw(rows):
+        figure, axes = plt.subplots(figsize=(1, 1))
+        axes.set_title(rows[0])
+        return plots.png_of(figure)
+
+    monkeypatch.setattr(command, "PICTURES", {"title": ("name.png", draw)})
+    name, drawn = command.pictures(["$x_{$"])["title"]
+    assert name == "name.png" and drawn.startswith(b"\x89PNG")
 
 
 def test_warning_is_said(pages):
