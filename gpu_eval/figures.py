@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,23 @@ def normal_interval(
         return None
     half = stats.norm.isf((1 - CONFIDENCE) / 2) * again.std(ddof=1) * np.sqrt(fewest / (fewest - 1))
     return [float(end) for end in np.clip([value - half, value + half], *bounds)]
+
+
+def across_seeds(values: Sequence[float | None]) -> dict[str, Any]:
+    """Mean and spread (standard deviation) of one figure over seeds; mean None where a seed has no finite value, spread
+    None for a single seed."""
+    finite = [value for value in values if value is not None]
+    if len(finite) < len(values):
+        return {"mean": None, "spread": None}
+    return {"mean": float(np.mean(finite)), "spread": float(np.std(finite, ddof=1)) if len(finite) > 1 else None}
+
+
+def with_spread(figure: dict[str, Any], digits: int) -> str:
+    """mean ± spread."""
+    if figure["mean"] is None:
+        return "-inf"
+    mean = f"{figure['mean']:.{digits}f}"
+    return mean if figure["spread"] is None else f"{mean} ± {figure['spread']:.{digits}f}"
 
 
 def slot_counts(batches: list[Samples]) -> list[int]:

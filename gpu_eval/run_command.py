@@ -31,11 +31,13 @@ def run_to_directory(
     model = load(plan)
     done = decode(plan, model, keeper, progress)
     content = result_json(plan, done, model)
+    files = {PICTURE: png(grid(done.images))}
     if keeper is not None and save_laws is not None:
-        written, met = keeper.save(save_laws, to_numpy(model.codebook))
-        content["saved_laws"] = {"file": str(save_laws), "written": written, "met": met, "sampled": written < met}
+        laws, written = keeper.file(to_numpy(model.codebook))
+        kept = {"file": str(save_laws), "written": written, "met": keeper.met, "sampled": written < keeper.met}
+        files[str(save_laws.absolute())], content["saved_laws"] = laws, kept
     result = json.dumps(content, indent=1) + "\n"
-    write_together(out, {PICTURE: png(grid(done.images)), RESULT: result.encode()})
+    write_together(out, files | {RESULT: result.encode()})
     return content
 
 

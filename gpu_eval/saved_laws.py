@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import numpy as np
 
 from specsim.decoding import Round
-from specsim.files import write_bytes
 from specsim.sampling import to_numpy
 from specsim.verification import Drafted
 
@@ -54,12 +52,10 @@ class LawKeeper:
         lowest = np.sort(np.argpartition(whole["key"], most)[:most])
         return {name: values[lowest] for name, values in whole.items()}
 
-    def save(self, path: str | Path, codebook: np.ndarray) -> tuple[int, int]:
-        """Write the file, with the vectors [V, d] of the tokens -> (slots written, slots met)."""
+    def file(self, codebook: np.ndarray) -> tuple[bytes, int]:
+        """The file, with the vectors [V, d] of the tokens, and how many slots are in it."""
         whole = self.thinned()
         buffer = io.BytesIO()
         arrays = {name: whole[name] for name in FIELDS}
         np.savez(buffer, codebook=codebook, met=np.array(self.met), **arrays)  # type: ignore[arg-type]
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, buffer.getvalue())
-        return len(whole["key"]), self.met
+        return buffer.getvalue(), len(whole["key"])

@@ -143,6 +143,9 @@ def pairs(count: int, vocab: int, seed: int = 0) -> list[tuple]:
     return found
 
 
+SOME_PAIRS = [*pairs(8, 3, seed=11), *pairs(8, 5, seed=12), (CANONICAL[::-1], CANONICAL)]
+
+
 @pytest.mark.parametrize("rule", SETTINGS, ids=repr)
 @pytest.mark.parametrize("vocab", [1, 2, 3, 5])
 def test_entry_by_entry(rule: Any, vocab: int) -> None:

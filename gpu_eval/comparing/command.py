@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpu_eval.comparing.measured import PILOT_SEED, PerImage, Setting, means, measure, pools, together
 from gpu_eval.comparing.separation import METHOD, differences, statements
 from gpu_eval.fashion import Fashion
-from gpu_eval.figures import NORMAL_METHOD, ratio_interval
+from gpu_eval.figures import NORMAL_METHOD, across_seeds, ratio_interval, with_spread
 from gpu_eval.provenance import provenance
 from gpu_eval.run import decode, load
 from specsim.comparing.exact_side import SCHEMA, require_systems
@@ -102,15 +100,9 @@ def row_of(who: Contender, seeds: list[dict[str, Any]]) -> dict[str, Any]:
     """Every seed's figures, and their mean and spread (standard deviation) across seeds."""
     rule = None if who.rule is None else repr(who.rule)
     row = {"decoder": repr(who.decoder), "rule": rule, "how": who.how, "cost": who.cost, "seeds": seeds}
-    return row | {"across_seeds": {name: across(seeds, name) for name in SUMMARISED}}
-
-
-def across(seeds: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """Mean and standard deviation of one figure; mean None where a seed has none, spread None for a single seed."""
-    values = [figures[name]["value"] for figures in seeds]
-    if None in values:
-        return {"mean": None, "spread": None}
-    return {"mean": float(np.mean(values)), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+    return row | {
+        "across_seeds": {name: across_seeds([figures[name]["value"] for figures in seeds]) for name in SUMMARISED}
+    }
 
 
 def content_of(
@@ -143,17 +135,9 @@ def content_of(
     }
 
 
-def with_spread(name: str, digits: int) -> Callable[[dict[str, Any]], str]:
+def spread_cell(name: str, digits: int) -> Callable[[dict[str, Any]], str]:
     """A cell: mean ± spread across seeds."""
-
-    def cell(row: dict[str, Any]) -> str:
-        figure = row["across_seeds"][name]
-        if figure["mean"] is None:
-            return "-inf"
-        spread = "" if figure["spread"] is None else f" ±{figure['spread']:.{digits}f}"
-        return f"{figure['mean']:.{digits}f}{spread}"
-
-    return cell
+    return lambda row: with_spread(row["across_seeds"][name], digits)
 
 
 def tokens_cell(row: dict[str, Any]) -> str:
@@ -168,10 +152,10 @@ COLUMNS = (
     Column("strength", lambda row: row["how"]),
     Column("pilot", number("cost", 4)),
     Column("tokens/call", tokens_cell),
-    Column("to real", with_spread("frechet_real", 1)),
-    Column("to plain", with_spread("frechet_pool", 1)),
-    Column("accuracy", with_spread("label_accuracy", 3)),
-    Column("loglik", with_spread("log_likelihood", 2)),
+    Column("to real", spread_cell("frechet_real", 1)),
+    Column("to plain", spread_cell("frechet_pool", 1)),
+    Column("accuracy", spread_cell("label_accuracy", 3)),
+    Column("loglik", spread_cell("log_likelihood", 2)),
 )
 READING = (
     "Pilot: the goal's cost while tuning. Tokens a call: all seeds, ± half of the 95 % interval. The others: mean over "

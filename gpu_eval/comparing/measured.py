@@ -11,8 +11,7 @@ import torch
 from gpu_eval.fashion import Fashion
 from gpu_eval.figures import ratio_interval
 from gpu_eval.processing import Processing
-from gpu_eval.quality import Pool, pool_of, quality_of
-from gpu_eval.quality.measures import judged, log_chances
+from gpu_eval.quality import Pool, Seen, pool_of, quality_from, seen_of
 from gpu_eval.run import Decoded, Plan, decode
 from specsim.decoders import Autoregressive
 from specsim.decoding import Decoder
@@ -81,12 +80,10 @@ class PerImage(NamedTuple):
     features: torch.Tensor
 
 
-def images_of(fashion: Fashion, setting: Setting, done: Decoded) -> PerImage:
+def images_of(done: Decoded, seen: Seen) -> PerImage:
     """One seed's images."""
-    features, seen = judged(fashion, done.images)
-    chances = log_chances(fashion, setting.processing, done.tokens, done.labels).mean(-1)
-    right = (seen == done.labels).astype(float)
-    return PerImage(done.labels, done.calls, done.accepted, done.lengths, right, chances, features)
+    costs = done.calls, done.accepted, done.lengths
+    return PerImage(seen.labels, *costs, seen.right, seen.chances.mean(-1), seen.features)
 
 
 def together(parts: list[PerImage]) -> PerImage:
@@ -108,10 +105,11 @@ def measure(
 ) -> tuple[dict[str, Any], PerImage]:
     """Decode with one seed -> its figures with intervals, and each image's."""
     done = decode(setting.plan(decoder, rule, seed), fashion)
+    seen = seen_of(fashion, setting.processing, done)
     figures = {
         "seed": seed,
         "calls_per_image": ratio_interval(done.calls, np.ones(setting.images)),
         "tokens_per_call": ratio_interval(done.lengths, done.calls),
-        **quality_of(fashion, setting.processing, done, pool).as_json(),
+        **quality_from(fashion, seen, pool).as_json(),
     }
-    return figures, images_of(fashion, setting, done)
+    return figures, images_of(done, seen)

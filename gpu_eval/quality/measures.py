@@ -11,7 +11,7 @@ of the distance of n images; value - bias estimates the distance of infinitely m
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -40,6 +40,16 @@ class Pool:
     labels: np.ndarray
 
 
+class Seen(NamedTuple):
+    """Each image: labels [n] asked for, features [n, 64], right [n] (1 where the classifier agrees), chances [n, N]
+    (log of the target's probability of every token)."""
+
+    labels: np.ndarray
+    features: Tensor
+    right: np.ndarray
+    chances: np.ndarray
+
+
 @dataclass(frozen=True)
 class Quality:
     """Figures {"value", "interval"} of n images, Frechet distances with "bias" too.
@@ -66,23 +76,34 @@ def pool_of(fashion: Fashion, done: Decoded) -> Pool:
     return Pool(judged(fashion, done.images)[0], done.labels)
 
 
+def seen_of(fashion: Fashion, processing: Processing, done: Decoded) -> Seen:
+    """What the networks say of each image: the dear part, done once."""
+    features, classes = judged(fashion, done.images)
+    chances = log_chances(fashion, processing, done.tokens, done.labels)
+    return Seen(done.labels, features, (classes == done.labels).astype(float), chances)
+
+
 def quality_of(fashion: Fashion, processing: Processing, done: Decoded, pool: Pool) -> Quality:
     """Every figure of decoded images; error unless the pool holds as many images of each class."""
-    found, wanted = (np.bincount(labels, minlength=CLASSES).tolist() for labels in (pool.labels, done.labels))
+    return quality_from(fashion, seen_of(fashion, processing, done), pool)
+
+
+def quality_from(fashion: Fashion, seen: Seen, pool: Pool) -> Quality:
+    """The same, of images that were looked at already."""
+    labels = seen.labels
+    found, wanted = (np.bincount(some, minlength=CLASSES).tolist() for some in (pool.labels, labels))
     require(found == wanted, "quality", "images of each class in the pool", found, f"{wanted}, as in the set")
-    require(len(done.labels) > 1, "quality", "images", len(done.labels), "at least 2, for a covariance")
-    features, seen = judged(fashion, done.images)
-    counts = resampled_counts(done.labels, OWN_SEED)
-    own, plain = resampled(features, counts), resampled(pool.features, resampled_counts(pool.labels, POOL_SEED))
+    require(len(labels) > 1, "quality", "images", len(labels), "at least 2, for a covariance")
+    counts = resampled_counts(labels, OWN_SEED)
+    own, plain = resampled(seen.features, counts), resampled(pool.features, resampled_counts(pool.labels, POOL_SEED))
     real = (fashion.reference.mean, fashion.reference.covariance)
-    chances = log_chances(fashion, processing, done.tokens, done.labels)
     return Quality(
-        len(done.labels),
-        distance_figure((real, real), own, done.labels),
-        distance_figure(plain, own, done.labels),
-        mean_figure((seen == done.labels).astype(float), counts, done.labels, (0.0, 1.0)),
-        mean_figure(chances.mean(-1), counts, done.labels, (-np.inf, 0.0)),
-        int(np.isneginf(chances).sum()),
+        len(labels),
+        distance_figure((real, real), own, labels),
+        distance_figure(plain, own, labels),
+        mean_figure(seen.right, counts, labels, (0.0, 1.0)),
+        mean_figure(seen.chances.mean(-1), counts, labels, (-np.inf, 0.0)),
+        int(np.isneginf(seen.chances).sum()),
     )
 
 

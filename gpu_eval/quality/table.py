@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from gpu_eval.figures import across_seeds, with_spread
 from specsim.errors import SpecsimError, require
 from specsim.files import read_json
 
@@ -80,18 +79,13 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of the same system together: its seeds, and mean and spread (standard deviation) of every figure."""
     require(len({row["images"] for row in rows}) <= 1, "quality", "images", [r["images"] for r in rows], "equal")
     names = list(dict.fromkeys(row["system"] for row in rows))
-    return [across_seeds(name, [row for row in rows if row["system"] == name]) for name in names]
+    return [of_system(name, [row for row in rows if row["system"] == name]) for name in names]
 
 
-def across_seeds(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """One system; spread None for a single seed, mean None where a seed has no finite value."""
-    content: dict[str, Any] = {"system": name, "seeds": sorted(row["seed"] for row in rows)}
-    for figure in FIGURES:
-        values = [row[figure]["value"] for row in rows]
-        finite = None not in values
-        spread = float(np.std(values, ddof=1)) if finite and len(values) > 1 else None
-        content[figure] = {"mean": float(np.mean(values)) if finite else None, "spread": spread}
-    return content
+def of_system(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One system over its seeds."""
+    figures = {figure: across_seeds([row[figure]["value"] for row in rows]) for figure in FIGURES}
+    return {"system": name, "seeds": sorted(row["seed"] for row in rows), **figures}
 
 
 def markdown(content: dict[str, Any]) -> str:
@@ -113,11 +107,3 @@ def markdown(content: dict[str, Any]) -> str:
 def missing(found: list[int], seeds: list[int]) -> str:
     """Said beside a system that lacks seeds others have."""
     return "" if found == seeds else f" (seeds {', '.join(map(str, found))} only)"
-
-
-def with_spread(figure: dict[str, Any], digits: int) -> str:
-    """mean ± spread."""
-    if figure["mean"] is None:
-        return "-inf"
-    mean = f"{figure['mean']:.{digits}f}"
-    return mean if figure["spread"] is None else f"{mean} ± {figure['spread']:.{digits}f}"

@@ -28,20 +28,19 @@ def tvs(row: Row) -> str:
 
 
 def biased(rows: list[Row]) -> list[str]:
-    """How many relaxed systems pay, and the cheapest and dearest of them."""
-    relaxed = sorted((row for row in rows if not row.lossless and not row.system.warning), key=worst)
+    """How many relaxed systems pay, and how much at least and at most."""
+    relaxed = [row for row in rows if not row.lossless and not row.system.warning]
     if not relaxed:
         return []
-    least, most = relaxed[0], relaxed[-1]
-    return [
-        f"{len(relaxed)} relaxed systems are exactly biased on the table models, from **{least.system.name}** (run TV "
-        f"{tvs(least)}) to **{most.system.name}** ({tvs(most)})."
-    ]
+    ranges = "; ".join(span(relaxed, name) for name in TABLES)
+    return [f"{len(relaxed)} relaxed systems are exactly biased on the table models. Run TV {ranges}."]
 
 
-def worst(row: Row) -> float:
-    """The larger run TV of the tables."""
-    return float(max(exact.tv for exact in row.exact.values()))
+def span(rows: list[Row], name: str) -> str:
+    """The least and the greatest run TV on one table, with the systems that have them."""
+    ends = min(rows, key=lambda row: row.exact[name].tv), max(rows, key=lambda row: row.exact[name].tv)
+    least, most = (f"{float(row.exact[name].tv):.4f} ({row.system.name})" for row in ends)
+    return f"on {name} from {least} to {most}"
 
 
 def dominated(rows: list[Row]) -> list[str]:

@@ -16,6 +16,10 @@ from specsim.sampling import Samples
 PANELS = 8
 """Panels across the picture: two for a system, so that a phone can still show them."""
 BELOW: dict[str, Any] = {"fontsize": 6.5, "color": QUIET}
+LEGEND = (
+    "left of each pair: share of images in which the token was an accepted draft; right: the first image, such tokens "
+    "tinted green\n(a chain leaves the last token to the target, so its last cell is 0)"
+)
 OVERLAY = (0.10, 0.62, 0.40)
 """Colour of accepted tokens over an image."""
 
@@ -47,8 +51,8 @@ def acceptance_maps(rows: list[Any]) -> bytes:
         axes[line, column].set_title(row.system.name, fontsize=6.5, loc="left")
         axes[line, column + 1].imshow(marked(row.images[0], row.accepted[0].reshape(side, side)))
         mean = f"mean {heat.mean():.2f}"
-        axes[line, column + 1].text(0, -0.02, mean, transform=axes[line, column + 1].transAxes, va="top", **BELOW)
-    figure.colorbar(drawn, ax=axes, orientation="horizontal", fraction=0.03, pad=0.02, label="share of accepted drafts")
+        axes[line, column].text(0, -0.02, mean, transform=axes[line, column].transAxes, va="top", **BELOW)
+    figure.colorbar(drawn, ax=axes, orientation="horizontal", fraction=0.03, pad=0.02, label=LEGEND)
     return png_of(figure)
 
 

@@ -19,6 +19,10 @@ GOOD, BAD, QUIET = "#1b7f5c", "#b3402a", "#5b6472"
 BESIDE: dict[str, Any] = {"fontsize": 8, "loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Legends stand beside the picture, never on the data."""
 MARKERS = "osv^D*PX<"
+PALETTE = [plt.colormaps["tab20"](number) for number in range(20)]
+MEANING = "green = exactly lossless on the table models, red = biased"
+BESIDES = ((4, 3), (4, -9), (-10, 3), (-10, -9))
+"""Where the number of a point stands, in turn, so that those of neighbours rarely meet."""
 FEWEST = 50
 """Drafts a slot must have judged before its rate is drawn: fewer say little (a rate of 50 is known within .14)."""
 SHOWN = 10
@@ -44,7 +48,7 @@ def exact_map(rows: list[Any]) -> bytes:
     figure, panels = plt.subplots(len(names), 1, figsize=(7, 5.6 * len(names)), squeeze=False)
     for axes, name in zip(panels.flat, names, strict=True):
         numbered(axes, rows, name)
-        axes.set_title(f"Real laws of `{name}` in table form: bias against calls", loc="left", fontsize=10)
+        axes.set_title(f"Real laws of `{name}` in table form\n{MEANING}", loc="left", fontsize=9)
         axes.set_ylabel("TV(output, target), exact")
     panels[-1, 0].set_xlabel("expected target calls of a run, exact (plain decoding: one a token)")
     figure.subplots_adjust(hspace=0.3)
@@ -61,8 +65,7 @@ def numbered(axes: Any, rows: list[Any], name: str) -> None:
     for number, ((calls, tv), some) in enumerate(sorted(spots.items()), start=1):
         label = f"{number}  {float(calls):.3f}, {float(tv):.3f}  {', '.join(row.system.name for row in some)}"
         axes.plot(float(calls), float(tv), "o", color=colour(some[0]), markersize=6, label=shortened(label))
-        at: dict[str, Any] = {"textcoords": "offset points", "xytext": (0, 5), "ha": "center"}
-        axes.annotate(str(number), (float(calls), float(tv)), fontsize=7, color=colour(some[0]), **at)
+        axes.annotate(str(number), (float(calls), float(tv)), fontsize=7, color=colour(some[0]), **beside(number))
     axes.margins(x=0.08, y=0.12)
     axes.grid(alpha=0.3)
     axes.legend(title="calls, TV, system", handlelength=1, **(BESIDE | {"fontsize": 6.5}))
@@ -93,6 +96,7 @@ def quality_map(rows: list[Any]) -> bytes:
         axes.grid(alpha=0.3)
     key = [f"{n}  {row.system.name}" for n, row in enumerate(ordered, start=1)]
     panels[0].text(1.02, 1, "\n".join(key), transform=panels[0].transAxes, fontsize=6.5, va="top")
+    panels[0].set_title(MEANING, loc="left", fontsize=9)
     panels[-1].set_xlabel("tokens per target call on `fashion` (AR = 1); dotted: plain decoding; bars: 95 % intervals")
     figure.subplots_adjust(hspace=0.08)
     return png_of(figure)
@@ -109,7 +113,12 @@ def with_bars(axes: Any, row: Any, figure: dict[str, Any], number: int) -> None:
     if figure["interval"] is not None:
         axes.plot([x, x], figure["interval"], **bars)
     axes.plot(x, y, "o", color=colour(row), markersize=4)
-    axes.annotate(str(number), (x, y), fontsize=6.5, textcoords="offset points", xytext=(3, 3), color=colour(row))
+    axes.annotate(str(number), (x, y), fontsize=6, color=colour(row), **beside(number))
+
+
+def beside(number: int) -> dict[str, Any]:
+    """Where the number of a point stands."""
+    return {"textcoords": "offset points", "xytext": BESIDES[number % len(BESIDES)]}
 
 
 def tokens_per_call(rows: list[Any]) -> bytes:
@@ -125,7 +134,7 @@ def tokens_per_call(rows: list[Any]) -> bytes:
     axes.set_yticks(heights, [row.system.name for row in rows], fontsize=8)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel("tokens per target call on `fashion` (95 % interval); AR = 1")
-    axes.set_title("Image model: green = exactly lossless on the table models, red = biased", loc="left", fontsize=10)
+    axes.set_title(f"Image model: {MEANING}", loc="left", fontsize=10)
     return png_of(figure)
 
 
@@ -134,11 +143,11 @@ def slot_rates(rows: list[Any]) -> bytes:
     shown = [row for row in rows if row.slots]
     chains = [row for row in shown if row.system.real.needs_draft]
     windows = [row for row in shown if not row.system.real.needs_draft]
-    figure, panels = plt.subplots(2, 1, figsize=(7, 9))
+    figure, panels = plt.subplots(2, 1, figsize=(7, 10))
     for axes, group, name in zip(panels, (chains, windows), ("chain", "window"), strict=True):
-        for number, row in enumerate(group):
+        for number, (kept, names) in enumerate(curves(group).items()):
             style: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "linewidth": 1, "markersize": 4}
-            axes.plot(range(len(row.slots)), rates(row), label=row.system.name, **style)
+            axes.plot(range(len(kept)), kept, label=shortened(names, 40), color=PALETTE[number % len(PALETTE)], **style)
         axes.set_ylabel("P(kept | judged)")
         axes.set_ylim(0, 1.02)
         axes.set_title(f"{name}: slots judged at least {FEWEST} times", loc="left", fontsize=10)
@@ -150,9 +159,13 @@ def slot_rates(rows: list[Any]) -> bytes:
     return png_of(figure)
 
 
-def rates(row: Any) -> list[float]:
-    """Acceptance by slot, without those that say little."""
-    return [rate if n >= FEWEST and rate is not None else np.nan for rate, n in zip(row.slots, row.judged, strict=True)]
+def curves(rows: list[Any]) -> dict[tuple[float | None, ...], str]:
+    """Acceptance by slot, without rates that say little -> the systems that share it."""
+    found: dict[tuple[float | None, ...], list[str]] = {}
+    for row in rows:
+        kept = tuple(rate if n >= FEWEST else None for rate, n in zip(row.slots, row.judged, strict=True))
+        found.setdefault(kept, []).append(row.system.name)
+    return {kept: ", ".join(names) for kept, names in found.items()}
 
 
 def contact_sheet(rows: list[Any]) -> bytes:

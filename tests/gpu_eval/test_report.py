@@ -5,16 +5,13 @@ import re
 from html import escape
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 from gpu_eval.report import command, plots
 from gpu_eval.report.command import PICTURES, report_to_directory
-from gpu_eval.report.maps import accepted
 from gpu_eval.report.rows import exact_figures, table_models
 from gpu_eval.report.systems import SYSTEMS
 from specsim.errors import SpecsimError
-from specsim.sampling import Samples
 
 LOSSLESS = {"AR", "SD", "SJD", "SCD-MC", "SCD-GS", "race (AR)", "race (Jacobi)", "race (chain)"}
 
@@ -30,14 +27,6 @@ def test_exact_verdicts():
         # The rule alone, on the draft's own drafts: a strict rule has no bias even where its decoder has.
         assert found["SCD-MC, stale"].one_token_tv < 1e-12 < found["CSD"].one_token_tv
         assert found["race (Jacobi)"].one_token_tv is None
-
-
-def test_accepted_tokens():
-    """Two rows: kept drafts stand where their call began; a finished row's idle calls count for nothing."""
-    start = np.array([[0, 0], [3, 5], [5, 6]])
-    kept = np.array([[2, 4], [1, 0], [0, 3]])
-    samples = Samples(np.zeros((2, 6), dtype=np.int64), start, start < 6, kept, kept, kept)
-    assert accepted(samples).astype(int).tolist() == [[1, 1, 0, 1, 0, 0], [1, 1, 1, 1, 0, 0]]
 
 
 @pytest.fixture(scope="module")

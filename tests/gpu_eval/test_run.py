@@ -7,12 +7,14 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from gpu_eval import run_command
 from gpu_eval.fashion import load_fashion
 from gpu_eval.figures import mean_interval, ratio_interval
 from gpu_eval.processing import Processing
 from gpu_eval.run import Plan, decode
 from gpu_eval.saved_laws import LawKeeper
 from specsim import Autoregressive, Chain, Jacobi, Lenient, cli
+from specsim.errors import SpecsimError
 
 KEYS = {
     "nfe_per_image", "nfe_per_image_interval", "tokens_per_call", "tokens_per_call_interval", "accepted_per_call",
@@ -136,6 +138,18 @@ def test_laws_in_a_directory_that_is_no_file(capsys, monkeypatch, tmp_path):
     assert status == 2 and "choose another name" in err and not (tmp_path / "o").exists()
     status, _, _ = call(capsys, monkeypatch, *words, tmp_path / "new" / "laws.npz")
     assert status == 0 and (tmp_path / "new" / "laws.npz").exists()
+
+
+def test_laws_are_not_left_alone(capsys, monkeypatch, tmp_path):
+    """Whatever fails after the decoding leaves no file at all."""
+
+    def full(sheet):
+        raise SpecsimError("no room")
+
+    monkeypatch.setattr(run_command, "png", full)
+    words = ("--decoder", "Jacobi(4)", "--images", 1, "--out", tmp_path / "o", "--save-laws", tmp_path / "laws.npz")
+    status, _, err = call(capsys, monkeypatch, *words)
+    assert status == 2 and "no room" in err and not list(tmp_path.iterdir())
 
 
 def test_a_name_that_is_taken_leaves_everything_as_it_was(capsys, monkeypatch, tmp_path):
