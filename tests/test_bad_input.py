@@ -130,6 +130,11 @@ class Late:
         return Verdict(*(xp.where(late, bad, good) for bad, good in zip(self.spoil(*right), right, strict=True)))
 
 
+def fallen(residual: Any) -> Any:
+    """(1/2, 1/2) -> (3/2, -1/2): the sum of 1 alone does not make a law."""
+    return 3.5 - 4 * array_namespace(residual).cumulative_sum(residual, axis=-1)
+
+
 SPOILED: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
     "raised by 3": (
         lambda b, g: (b + 3, g),
@@ -139,7 +144,7 @@ SPOILED: dict[str, tuple[Callable[[Any, Any], tuple[Any, Any]], str]] = {
     "NaN": (lambda b, g: (b * math.nan, g), r"slot 4 with probability nan, nan up to there; an acceptance must be"),
     "nothing": (lambda b, g: (b * 0, g * 0), r"the residual of row 0, slot 4 sums to 0.0, not to 1; it must be a law"),
     "a NaN law": (lambda b, g: (b * 0, g * math.nan), r"row 0, slot 4 sums to nan, not to 1; it must be a law"),
-    "negative": (lambda b, g: (b * 0, g * 0 + 1.5 - g * 4), r"slot 4 holds -\S+, below 0; it must be a law"),
+    "negative": (lambda b, g: (b * 0, fallen(g)), r"slot 4 holds -0.5, below 0; it must be a law"),
 }
 
 

@@ -13,6 +13,7 @@ from specsim import RULES, SpecsimError
 from specsim.arrays import total_variation
 from specsim.catalogue import parameters
 from specsim.rules import (
+    Annealed,
     Cactus,
     CascadeOpt,
     Ensemble,
@@ -43,6 +44,14 @@ def test_whole_vocabulary_acceptance_is_that_of_single_tokens(rule: Any, vocab: 
         every = np.arange(vocab)
         laws = (np.broadcast_to(array(law), (vocab, vocab)) for law in (q, p))
         assert whole.tolist() == ready.at(*laws, every, 0 * every).accept.tolist()
+
+
+@pytest.mark.parametrize("slot", [0, 1, 5])
+def test_the_wrapper_asks_for_the_slot_that_is_judged(slot: int) -> None:
+    rule, where = Annealed(2.0, 0.3), np.array(slot)
+    for q, p in SOME_PAIRS:
+        wrapped, plain = (some(array(q), array(p), where).accept.tolist() for some in (Optimal(rule), rule))
+        assert wrapped == plain
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,10 @@ def test_a_partition_keeps_what_the_strict_rule_keeps_of_its_runs(size: int) -> 
 
 def test_a_cascade_keeps_all_from_alpha_one_on() -> None:
     assert all(accepted(CascadeOpt(1), q, p) == 1 for q, p in SOME_PAIRS)
+    # A peaked target and a flat draft: max p - max q is the TV, and in floats rounding would decide.
+    for numbers in (np.float64, np.float32):
+        draft, target = np.full(5, 0.2, dtype=numbers), np.array([0.96, *[0.01] * 4], dtype=numbers)
+        assert (CascadeOpt(1.0)(draft, target, np.array(0)).accept == 1).all()
 
 
 @pytest.mark.parametrize("budget", [0, 0.1, 1, 100.0])

@@ -11,7 +11,16 @@ from rich.console import Console
 from gpu_eval import costing
 from gpu_eval.comparing import command, separation
 from gpu_eval.comparing.command import COLUMNS, FLOOR, READING, compare_images, seeds_of
-from gpu_eval.comparing.measured import FEWEST_IMAGES, MOST_SEED, PILOT_SEED, POOL_SEED, PerImage, Setting
+from gpu_eval.comparing.measured import (
+    FEWEST_IMAGES,
+    MOST_SEED,
+    PILOT_SEED,
+    POOL_SEED,
+    PerImage,
+    Setting,
+    measure,
+    pools,
+)
 from gpu_eval.comparing.separation import Difference, differences, statements
 from gpu_eval.costing import cost_of_images
 from gpu_eval.fashion import load_fashion
@@ -73,6 +82,18 @@ def test_every_seed_has_its_figures(compared):
     floor = next(row for row in content["systems"] if row["how"] == FLOOR)
     assert floor["tokens_per_call"]["value"] == 1 and floor["decoder"] == "Autoregressive()"
     assert seen[-1][0] == seen[-1][1] and [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_each_image_is_what_its_figures_are_made_of(fashion):
+    """Costs and qualities stand in their own columns: their means are the figures of the seed."""
+    setting = Setting(images=IMAGES, seeds=(5,))
+    (pool,) = pools(fashion, setting).values()
+    figures, images = measure(fashion, setting, Chain(3), Lenient(2.0), 5, pool)
+    assert figures["label_accuracy"]["value"] == pytest.approx(images.right.mean())
+    assert figures["log_likelihood"]["value"] == pytest.approx(images.log_chances.mean())
+    assert figures["calls_per_image"]["value"] == pytest.approx(images.calls.mean())
+    assert figures["tokens_per_call"]["value"] == pytest.approx(images.lengths.sum() / images.calls.sum())
+    assert (images.accepted < images.lengths).all() and images.features.shape == (IMAGES, 64)
 
 
 def test_what_is_separated_is_said(compared):
