@@ -137,7 +137,8 @@ def content_of(
 
 def spread_cell(name: str, digits: int) -> Callable[[dict[str, Any]], str]:
     """A cell: mean ± spread across seeds."""
-    return lambda row: with_spread(row["across_seeds"][name], digits)
+    # Closely set: nine columns have to fit a terminal of 80 characters.
+    return lambda row: with_spread(row["across_seeds"][name], digits).replace("± ", "±")
 
 
 def tokens_cell(row: dict[str, Any]) -> str:
