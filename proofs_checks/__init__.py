@@ -1,6 +1,6 @@
 """Claims about decoders, each with how it is known: proved, certified, tested or refuted.
 
-This is where the theorems will live, one file each and one row in THEOREMS, together with what checks
-them: searches over exact models (hypothesis), linear-program certificates (cvxpy, verified in Fractions)
-and SMT proofs (z3). Nothing is here yet. It imports specsim and never gpu_eval.
+Theorems live in theorems/, one file each and one row in THEOREMS; a theorem is made of statements (specsim.testing),
+SMT proofs (smt), linear-program certificates checked in Fractions (certificates), mutants and weakened statements.
+It imports specsim and never gpu_eval.
 """
