@@ -21,6 +21,9 @@ ROUNDED_TO = (1, 12, 1000, 10**6, 10**9)
 CERTIFIED_WITHIN = Fraction(1, 10**8)
 """Largest gap between a value and its certified bound: solvers stop at about 1e-9.  Gaps of 0 are told apart."""
 
+UNCERTIFIED = "not certified"
+"""Begins the note where a solver had no answer, as opposed to a claimed optimum that is wrong."""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -58,13 +61,15 @@ class Certificate:
 
 def objective(program: Program, point: Sequence[Fraction]) -> Fraction:
     """c x of a point; ValueError when it is not feasible, which is checked in Fractions."""
+    if len(point) != len(program.cost):
+        raise ValueError(f"the claimed point has {len(point)} entries, the program has {len(program.cost)}")
     outside = [j for j, x in enumerate(point) if not 0 <= x <= 1]
     broken = [
         i
         for i, (row, right) in enumerate(zip(program.rows, program.right, strict=True))
         if sum((a * point[j] for j, a in row.items()), Fraction(0)) != right
     ]
-    if outside or broken or len(point) != len(program.cost):
+    if outside or broken:
         raise ValueError(f"the claimed point is not feasible: entries {outside}, equations {broken}")
     return sum((c * x for c, x in zip(program.cost, point, strict=True)), Fraction(0))
 
@@ -116,5 +121,5 @@ def certify(certificate: Certificate, case: Case, subject: Any) -> Certified:
         return Certified(None, None, str(error))
     status, dual = solve(program)
     if dual is None:
-        return Certified(value, None, f"not certified: {status}")
+        return Certified(value, None, f"{UNCERTIFIED}: {status}")
     return Certified(value, best_bound(program, dual))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from proofs_checks.certificates import CERTIFIED_WITHIN, Certificate, certify
+from proofs_checks.certificates import CERTIFIED_WITHIN, UNCERTIFIED, Certificate, certify
 from proofs_checks.results import (
     CERTIFIED,
     OPEN,
@@ -33,7 +33,7 @@ PROGRAM_COST = 10
 class Programs(NamedTuple):
     """What the certificates of a part came to.
 
-    programs: how many were solved; gap: the largest; failed: in words, or ""; ran: False where a solver is missing.
+    programs: how many were solved; gap: the largest; failed: in words, or ""; ran: False where a solver had no answer.
     """
 
     programs: int
@@ -45,11 +45,21 @@ class Programs(NamedTuple):
 def prove(theorem: Theorem, profile: Profile) -> TheoremResult:
     """Everything a machine can say about a theorem."""
     start = time.perf_counter()
-    parts = tuple(settle(f"{theorem.id}.{n}", part, profile) for n, part in enumerate(theorem.parts, 1))
+    parts = tuple(settle_or_say(f"{theorem.id}.{n}", part, profile) for n, part in enumerate(theorem.parts, 1))
     mutants = tuple(catch(theorem, mutant, profile) for mutant in theorem.mutants)
     weakened = tuple(weaken(theorem, some, profile) for some in theorem.weakened)
     seconds = time.perf_counter() - start
     return TheoremResult(theorem.id, theorem.title, theorem.source, parts, mutants, weakened, seconds)
+
+
+def settle_or_say(name: str, part: Part, profile: Profile) -> PartResult:
+    """A check that raises has found nothing: that is said, and the other theorems go on."""
+    try:
+        return settle(name, part, profile)
+    except Exception as error:
+        words = (part.statement.text, part.claimed, part.stated)
+        note = f"the check itself failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return PartResult(name, *words, INCONCLUSIVE, OPEN, (note,), None, 0, None, 0.0)
 
 
 def settle(name: str, part: Part, profile: Profile) -> PartResult:
@@ -89,9 +99,9 @@ def remarks(part: Part, found: Finding, proof: Outcome | None, programs: Program
         listed = f"all up to V, L, denominator {found.exhausted}" if found.exhausted else "none listed whole"
         yield f"tested ({kind}): {found.listed} listed ({listed}), {found.drawn} drawn"
     elif found.minimal:
-        yield f"refuted ({kind}): the smallest counterexample, all smaller sizes of {found.listed} cases were tried"
+        yield f"refuted ({kind}): no smaller counterexample, all {found.listed - 1} cases before it were tried"
     else:
-        yield f"refuted ({kind}): smallest counterexample found"
+        yield f"refuted ({kind}): the smallest found; smaller ones were not ruled out"
 
 
 def run_programs(certificate: Certificate, subject: Any, profile: Profile) -> Programs:
@@ -110,7 +120,7 @@ def run_programs(certificate: Certificate, subject: Any, profile: Profile) -> Pr
     domain = certificate.domain
     cheaper = Profile(profile.name, profile.listed // PROGRAM_COST, profile.drawn // PROGRAM_COST, profile.seed)
     found = examine(Statement(certificate.text, domain, margin, subject), cheaper)
-    ran = not any("not installed" in problem for problem in problems)
+    ran = not any(problem.startswith(UNCERTIFIED) for problem in problems)
     if found.counterexample is None:
         return Programs(len(gaps), max(gaps, default=Fraction(0)), "", ran)
     what = problems[-1] if problems else f"not optimal: gap {written(CERTIFIED_WITHIN - found.worst)}"
@@ -120,7 +130,10 @@ def run_programs(certificate: Certificate, subject: Any, profile: Profile) -> Pr
 def catch(theorem: Theorem, mutant: Mutant, profile: Profile) -> MutantResult:
     """Put a wrong subject in the place of the right one."""
     part, name = theorem.parts[mutant.part - 1], f"{theorem.id}.{mutant.part}"
-    found = examine(part.statement.about(mutant.subject), profile)
+    try:
+        found = examine(part.statement.about(mutant.subject), profile)
+    except Exception as error:  # a mutant that cannot be run shows nothing
+        return MutantResult(mutant.name, name, False, f"it cannot be run: {type(error).__name__}: {error}")
     if found.counterexample is not None:
         how = f"margin {written(found.worst)} at {found.counterexample.as_json()['values']}"
         return MutantResult(mutant.name, name, True, how)
@@ -132,7 +145,10 @@ def catch(theorem: Theorem, mutant: Mutant, profile: Profile) -> MutantResult:
 
 def weaken(theorem: Theorem, some: Weakened, profile: Profile) -> WeakenedResult:
     """A weakened statement fails, or has a reason not to."""
-    found = examine(some.statement, profile)
+    try:
+        found = examine(some.statement, profile)
+    except Exception as error:
+        return WeakenedResult(some.statement.text, f"cannot be run: {type(error).__name__}: {error}", "", None)
     if found.counterexample is not None:
         status = "not equivalent" if some.equivalent else REFUTED
         return WeakenedResult(

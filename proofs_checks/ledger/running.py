@@ -1,0 +1,77 @@
+"""Running theorems side by side, each in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.metadata import PackageNotFoundError, version
+
+from proofs_checks.proving import prove
+from proofs_checks.results import TheoremResult
+from proofs_checks.theorems import THEOREMS
+from specsim.errors import SpecsimError
+from specsim.testing.statements import PROFILES
+
+SOLVERS = ("z3-solver", "cvxpy", "highspy", "hypothesis")
+"""What searches, proofs and certificates are made with."""
+
+
+def run(
+    names: Iterable[str], profile: str, jobs: int, progress: Callable[[int, int], None] | None = None
+) -> list[TheoremResult]:
+    """The results in the order of the names.  progress(done, of) is called as they come."""
+    wanted, found = list(names), dict[str, TheoremResult]()
+    # Spawned, not forked: the solvers have threads of their own.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(wanted)), mp_context=context, initializer=silence) as pool:
+        waiting = [pool.submit(prove_by_name, name, profile) for name in wanted]
+        try:
+            for done, future in enumerate(as_completed(waiting), 1):
+                result = future.result()
+                found[result.id] = result
+                if progress is not None:
+                    progress(done, len(wanted))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [found[name] for name in wanted]
+
+
+def prove_by_name(name: str, profile: str) -> TheoremResult:
+    """One theorem, in a process of its own: only texts cross the border."""
+    return prove(THEOREMS[name], PROFILES[profile])
+
+
+def silence() -> None:
+    """A solver's library prints its licence to standard output, where JSON belongs."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def chosen(names: list[str] | None) -> list[str]:
+    """The ids that were asked for, or all; SpecsimError for one that is none."""
+    for name in names or ():
+        if name not in THEOREMS:
+            raise SpecsimError(f"there is no theorem {name!r}; known: {', '.join(THEOREMS)}")
+    return sorted(set(names)) if names else list(THEOREMS)
+
+
+def require_profile(name: str) -> str:
+    """The profile's name, if it is one."""
+    if name not in PROFILES:
+        raise SpecsimError(f"profile {name!r} must be one of {', '.join(PROFILES)}")
+    return name
+
+
+def solvers() -> dict[str, str]:
+    """Versions of the solvers, "missing" where one is not installed."""
+    return {name: installed(name) for name in SOLVERS}
+
+
+def installed(name: str) -> str:
+    """Version of a distribution."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"
