@@ -35,7 +35,7 @@ exact() {
     run "exact_windows_$table" Strict "${files[@]}" $(for window in 1 2 3; do
         for how in independent maximal gumbel; do echo "--decoder=Jacobi($window,'$how')"; done; done)
 }
-exact fashion "1.2 1.4" 1.7
+exact fashion "1.2 1.3 1.4" 1.7
 exact digits "1.4 1.6" 1.5
 
 shared=(--model fashion --images "${IMAGES:-600}" --seeds "${SEEDS:-0 1 2}")

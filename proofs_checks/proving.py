@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ from specsim.testing.statements import Finding, Profile, Statement, examine, sho
 
 PROGRAM_COST = 10
 """A linear program takes about as long as ten cases."""
+
+PATIENCE = 4
+"""Where a counterexample is expected more cases are listed: the search ends with it, and should end with a smallest."""
 
 
 class Programs(NamedTuple):
@@ -65,7 +69,7 @@ def settle_or_say(name: str, part: Part, profile: Profile) -> PartResult:
 def settle(name: str, part: Part, profile: Profile) -> PartResult:
     """One part: the search first, then the stronger methods where nothing was found."""
     start, statement = time.perf_counter(), part.statement
-    found = examine(statement, profile)
+    found = examine(statement, profile if part.stated == HOLDS else patient(profile))
     failing = found.counterexample and counterexample(name, statement, found)
     proof = discharge(part.proof, profile.solver_seconds) if part.proof else None
     programs = run_programs(part.certificate, part.certificate.subject, profile) if part.certificate else None
@@ -75,6 +79,11 @@ def settle(name: str, part: Part, profile: Profile) -> PartResult:
     seconds = time.perf_counter() - start
     words = (statement.text, part.claimed, part.stated)
     return PartResult(name, *words, result, method, notes, margin, found.tried, failing or None, seconds)
+
+
+def patient(profile: Profile) -> Profile:
+    """The profile with a longer list."""
+    return replace(profile, listed=profile.listed * PATIENCE)
 
 
 def conclude(part: Part, found: Finding, proof: Outcome | None, programs: Programs | None) -> tuple[str, str]:
@@ -118,7 +127,7 @@ def run_programs(certificate: Certificate, subject: Any, profile: Profile) -> Pr
         return CERTIFIED_WITHIN - found.gap
 
     domain = certificate.domain
-    cheaper = Profile(profile.name, profile.listed // PROGRAM_COST, profile.drawn // PROGRAM_COST, profile.seed)
+    cheaper = replace(profile, listed=profile.listed // PROGRAM_COST, drawn=profile.drawn // PROGRAM_COST)
     found = examine(Statement(certificate.text, domain, margin, subject), cheaper)
     ran = not any(problem.startswith(UNCERTIFIED) for problem in problems)
     if found.counterexample is None:
@@ -146,7 +155,7 @@ def catch(theorem: Theorem, mutant: Mutant, profile: Profile) -> MutantResult:
 def weaken(theorem: Theorem, some: Weakened, profile: Profile) -> WeakenedResult:
     """A weakened statement fails, or has a reason not to."""
     try:
-        found = examine(some.statement, profile)
+        found = examine(some.statement, profile if some.equivalent else patient(profile))
     except Exception as error:
         return WeakenedResult(some.statement.text, f"cannot be run: {type(error).__name__}: {error}", "", None)
     if found.counterexample is not None:

@@ -45,7 +45,7 @@ class Jacobi:
 
     continuation: "independent" = SJD, "maximal" = SCD-MC, "gumbel" = SCD-GS, "maximal_stale" = the released SCD code
     (biased).  tail: new positions get a uniform token with stored law "uniform", or "onehot" (the released default).
-    All but the stale one are lossless with a lossless rule.  Sources: SJD (arXiv 2410.01699), SCD on Jacobi decoding.
+    All but the stale one are lossless with a lossless rule.  Sources: SJD (arXiv 2410.01699), SCD (arXiv 2510.24211).
     """
 
     window: int = 16
