@@ -12,6 +12,7 @@ from proofs_checks.proving import prove
 from proofs_checks.results import TheoremResult
 from proofs_checks.theorems import THEOREMS
 from specsim.errors import SpecsimError
+from specsim.testing.claims_command import without_traces
 from specsim.testing.statements import PROFILES
 
 SOLVERS = ("z3-solver", "cvxpy", "highspy", "hypothesis")
@@ -41,7 +42,8 @@ def run(
 
 def prove_by_name(name: str, profile: str) -> TheoremResult:
     """One theorem, in a process of its own: only texts cross the border."""
-    return prove(THEOREMS[name], PROFILES[profile])
+    with without_traces():
+        return prove(THEOREMS[name], PROFILES[profile])
 
 
 def silence() -> None:

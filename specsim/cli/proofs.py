@@ -26,7 +26,7 @@ def prove(
 
     with progress_bar("theorems") as update:
         ledger = make_ledger(theorem, profile, jobs or os.cpu_count() or 1, out, update)
-    emit(ledger.content, view(ledger.results, []), as_json)
+    emit(ledger.content, view(ledger.results, ledger.claims), as_json)
     if out is not None:
         say(f"wrote {out}/ledger.html, ledger.md, ledger.json and the counterexamples")
     if not ledger.ok:

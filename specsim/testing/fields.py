@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from types import FunctionType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,8 +20,8 @@ from hypothesis import strategies as st
 
 from specsim.arrays import Array
 from specsim.checking.pairs import small_laws
-from specsim.errors import SpecsimError
-from specsim.tables import Table
+from specsim.errors import SpecsimError, shown
+from specsim.tables import WRITTEN, Table
 
 WEIGHTS = (2, 12)
 """Laws are drawn as whole weights up to one of these: the small one makes zeros and ties frequent."""
@@ -55,17 +56,19 @@ def exact(values: Sequence[Any]) -> Array:
 
 
 def fraction(text: Any) -> Fraction:
-    """A number from JSON."""
+    """A number from JSON; of text only what is short enough to be computed with, "1e-99999999" is not."""
     try:
+        if isinstance(text, bool) or (isinstance(text, str) and not WRITTEN.fullmatch(text)):
+            raise TypeError
         return Fraction(text)
-    except (ValueError, TypeError, ZeroDivisionError) as error:
-        raise SpecsimError(f'{text!r} is not a fraction such as "1/3"') from error
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
+        raise SpecsimError(f'{shown(text)} is not a fraction such as "1/3"') from error
 
 
 def read_vector(text: Any, count: int) -> tuple[Fraction, ...]:
     """`count` fractions from JSON."""
     if not isinstance(text, list) or len(text) != count:
-        raise SpecsimError(f"{text!r} must be a list of {count} fractions")
+        raise SpecsimError(f"{shown(text)} must be a list of {count} fractions")
     return tuple(fraction(entry) for entry in text)
 
 
@@ -73,7 +76,7 @@ def read_law(text: Any, count: int) -> tuple[Fraction, ...]:
     """A law from JSON."""
     law = read_vector(text, count)
     if min(law) < 0 or sum(law) != 1:
-        raise SpecsimError(f"{text!r} is not a law: entries of at least 0 that sum to 1")
+        raise SpecsimError(f"{shown(text)} is not a law: entries of at least 0 that sum to 1")
     return law
 
 
@@ -145,7 +148,10 @@ class ProbabilityField:
 
     def read(self, text: Any, shape: Shape) -> Any:
         """From JSON."""
-        return read_vector(text, shape.vocab)
+        vector = read_vector(text, shape.vocab)
+        if min(vector) < 0 or max(vector) > 1:
+            raise SpecsimError(f"{shown(text)} must hold numbers from 0 to 1")
+        return vector
 
 
 def between(low: Fraction, high: Fraction, denominator: int) -> list[Fraction]:
@@ -179,12 +185,15 @@ class NumberField:
 
     def read(self, text: Any, shape: Shape) -> Any:
         """From JSON."""
-        return fraction(text)
+        value = fraction(text)
+        if not self.low <= value <= self.high:
+            raise SpecsimError(f"{shown(text)} must be from {self.low} to {self.high}")
+        return value
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few things: whole numbers, decoders, rules, tails.  Their repr stands for them."""
+    """One of a few things: whole numbers, decoders, rules, tails, functions.  A label stands for them."""
 
     options: tuple[Any, ...]
 
@@ -201,15 +210,21 @@ class OneOf:
         return raw
 
     def text(self, raw: Any) -> Any:
-        """Its repr."""
-        return repr(raw)
+        """Its label."""
+        return label(raw)
 
     def read(self, text: Any, shape: Shape) -> Any:
-        """The option with this repr."""
-        found = [option for option in self.options if repr(option) == text]
+        """The option with this label."""
+        found = [option for option in self.options if label(option) == text]
         if not found:
-            raise SpecsimError(f"{text!r} must be one of {', '.join(map(repr, self.options))}")
+            raise SpecsimError(f"{shown(text)} must be one of {', '.join(map(label, self.options))}")
         return found[0]
+
+
+def label(option: Any) -> str:
+    """The name of a function or class, whose repr is of one run only, and the repr of anything else."""
+    named = isinstance(option, (FunctionType, type))
+    return option.__qualname__ if named else repr(option)
 
 
 @dataclass(frozen=True)
