@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proofs_checks.theorem import Theorem
+from proofs_checks.theorems.t01_strict import T01
 from proofs_checks.theorems.t02_optimal_residual import T02
 from proofs_checks.theorems.t03_pareto_line import T03
 from proofs_checks.theorems.t04_standard_residual import T04
@@ -10,13 +11,17 @@ from proofs_checks.theorems.t08_dominated import T08
 from proofs_checks.theorems.t09_maximal_coupling import T09
 from proofs_checks.theorems.t10_shared_noise import T10
 from proofs_checks.theorems.t11_rejection_coupling import T11
+from proofs_checks.theorems.t12_jacobi import T12
 from proofs_checks.theorems.t13_independent import T13
 from proofs_checks.theorems.t14_race_decoding import T14
+from proofs_checks.theorems.t16_content_aware import T16
+from proofs_checks.theorems.t17_lantern import T17
 from proofs_checks.theorems.t18_grouped import T18
 from proofs_checks.theorems.t19_lenience import T19
 from proofs_checks.theorems.t20_pareto_line import T20
 from proofs_checks.theorems.t21_support import T21
 
 THEOREMS: dict[str, Theorem] = {
-    theorem.id: theorem for theorem in (T02, T03, T04, T08, T09, T10, T11, T13, T14, T18, T19, T20, T21)
+    theorem.id: theorem
+    for theorem in (T01, T02, T03, T04, T08, T09, T10, T11, T12, T13, T14, T16, T17, T18, T19, T20, T21)
 }

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from specsim.errors import SpecsimError
-from specsim.testing.fields import Field, LawField, ModelField, Shape
+from specsim.testing.fields import Field, LawField, ModelField, OneOf, Shape
 
 HIGHEST = {1: 4, 2: 4, 3: 3, 4: 2}
 """Vocabulary -> highest denominator of the laws that are listed one by one."""
@@ -47,10 +47,16 @@ class Case:
         return self.shape.length
 
     @property
-    def size(self) -> tuple[int, int, int, Fraction]:
+    def size(self) -> tuple[int, int, int, int]:
         """What "smallest" means: vocabulary, length, the largest denominator, then the sum of all denominators."""
-        found = [number.denominator for number in fractions(self.raw)]
-        return (*self.shape, max(found, default=1), Fraction(sum(found)))
+        found = self.denominators
+        return (*self.shape, max(found, default=1), sum(found))
+
+    @property
+    def denominators(self) -> list[int]:
+        """Of every number in it; what is only chosen from a few options has no size."""
+        sized = [value for name, value in self.raw if not isinstance(self.fields[name], OneOf)]
+        return [number.denominator for value in sized for number in fractions(value)]
 
     def as_json(self) -> dict[str, Any]:
         """The case as text."""
@@ -118,7 +124,7 @@ class Domain:
         """Every case of a shape whose largest denominator is the given one, hypotheses not yet asked."""
         for values in combinations(list(self.fields.values()), shape, denominator):
             case = Case(self.fields, shape, tuple(zip(self.fields, values, strict=True)))
-            if max((number.denominator for number in fractions(case.raw)), default=1) == denominator:
+            if max(case.denominators, default=1) == denominator:
                 yield case
 
     def read(self, content: Any) -> Case:

@@ -60,6 +60,12 @@ def test_a_statement_that_holds_reports_its_worst_margin_and_what_was_tried() ->
     assert found.exhausted == (2, 1, 4)
 
 
+def test_options_have_no_size() -> None:
+    domain = Domain({"target": LawField(), "step": OneOf((F(1, 7), F(1, 5)))}, vocabs=(2,))
+    listed = [case for shape, d in domain.sizes() for case in domain.cases(shape, d)]
+    assert len(listed) == 2 * 7 and [case.size[2] for case in listed[:4]] == [1, 1, 1, 1]
+
+
 def test_hypotheses_restrict_both_searches() -> None:
     domain = Domain(PAIR, where=lambda case: bool(case.target[0] > case.draft[0]))
     seen = []
