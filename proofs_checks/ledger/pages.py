@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+from proofs_checks.claims import ClaimResult
 from proofs_checks.ledger.wording import brief, counterexample_words, summary, verdict_words
 from proofs_checks.results import PartResult, TheoremResult, WeakenedResult
 
+CLAIMS_TITLE = "What the papers claim"
 TITLE = "What is known of speculative decoders, and how"
 READING = (
     "proved = by SMT for all inputs at the stated V and L, or for every V where the statement is a sum over tokens and "
@@ -28,7 +30,7 @@ Pictures = dict[str, str]
 """Part id -> SVG text."""
 
 
-def markdown(results: list[TheoremResult], claims: list[str], pictures: Pictures, heading: str) -> str:
+def markdown(results: list[TheoremResult], claims: list[ClaimResult], pictures: Pictures, heading: str) -> str:
     """The ledger as Markdown; pictures lie beside it as ID.svg."""
     lines = [f"# {TITLE}", "", heading, "", *(f"- {line}" for line in summary(results)), "", READING, ""]
     for result in results:
@@ -36,7 +38,16 @@ def markdown(results: list[TheoremResult], claims: list[str], pictures: Pictures
         for part in result.parts:
             lines += [*markdown_part(part), *([f"![{part.id}]({part.id}.svg)", ""] if part.id in pictures else [])]
         lines += [checked(result), ""]
-    return "\n".join([*lines, *claims, ""])
+    return "\n".join([*lines, *markdown_claims(claims), ""])
+
+
+def markdown_claims(claims: list[ClaimResult]) -> list[str]:
+    """The papers' sentences, each with its evidence."""
+    lines = [f"## {CLAIMS_TITLE}", ""] if claims else []
+    for claim in claims:
+        lines += [f"**{claim.id}, {claim.verdict}**: {claim.text} ({claim.source})", ""]
+        lines += [*(f"- {line}" for line in claim.evidence_lines), ""]
+    return lines
 
 
 def markdown_part(part: PartResult) -> list[str]:
@@ -68,7 +79,7 @@ def weakened_words(some: WeakenedResult) -> str:
     return f"{some.text} ({some.status}{why}{example})"
 
 
-def html(results: list[TheoremResult], claims: str, pictures: Pictures, heading: str) -> str:
+def html(results: list[TheoremResult], claims: list[ClaimResult], pictures: Pictures, heading: str) -> str:
     """The ledger as one file that needs nothing else."""
     body = "".join(html_theorem(result, pictures) for result in results)
     counts = "".join(f"<li>{escape(line)}</li>" for line in summary(results))
@@ -76,7 +87,18 @@ def html(results: list[TheoremResult], claims: str, pictures: Pictures, heading:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>specsim ledger</title><style>{STYLE}</style><h1>{TITLE}</h1><p>{escape(heading)}</p>"
-        f"<ul>{counts}</ul><p><small>{escape(READING)}</small></p>{body}{claims}</html>\n"
+        f"<ul>{counts}</ul><p><small>{escape(READING)}</small></p>{body}{html_claims(claims)}</html>\n"
+    )
+
+
+def html_claims(claims: list[ClaimResult]) -> str:
+    """The papers' sentences, each with its evidence."""
+    title = f"<h2>{CLAIMS_TITLE}</h2>" if claims else ""
+    return title + "".join(
+        f'<div class="part claim"><p><span class="word">{claim.id}, {escape(claim.verdict)}.</span> '
+        f"{escape(claim.text)} <small>({escape(claim.source)})</small></p><details><summary>evidence</summary>"
+        f"{''.join(f'<p>{escape(line)}</p>' for line in claim.evidence_lines)}</details></div>"
+        for claim in claims
     )
 
 

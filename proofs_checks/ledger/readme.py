@@ -16,14 +16,14 @@ SAVED = ROOT / "results" / "ledger.json"
 
 def table(ledger: dict[str, Any]) -> str:
     """One row for each theorem: how its statements are known, and how many claimed sentences are refuted beside it."""
-    lines = ["| | theorem | known by | refuted |", "|---|---|---|---|"]
+    lines = ["| | theorem | statements known by | sentences refuted |", "|---|---|---|---|"]
     for theorem in ledger["theorems"]:
         title = theorem["title"].replace("|", "\\|")
         held = [part["method"] for part in theorem["parts"] if part["stated"] == "holds"]
         methods = ", ".join(f"{held.count(m)} {m}" for m in ("proved", "certified", "tested") if m in held)
-        refuted = [part["id"] for part in theorem["parts"] if part["result"] == "fails"]
+        refuted = sum(part["result"] == "fails" for part in theorem["parts"])
         anchor = f"docs/theory.md#{theorem['id'].lower()}"
-        lines.append(f"| [{theorem['id']}]({anchor}) | {title} | {methods} | {', '.join(refuted) or '-'} |")
+        lines.append(f"| [{theorem['id']}]({anchor}) | {title} | {methods} | {refuted or '-'} |")
     return "\n".join(lines)
 
 

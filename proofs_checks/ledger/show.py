@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich import box
@@ -9,15 +10,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from proofs_checks.claims import ClaimResult
 from proofs_checks.ledger.wording import brief, counterexample_words, problems, summary, verdict_words
 from proofs_checks.results import PartResult, TheoremResult
 
 STYLES = {"proved": "green", "certified": "green", "tested": "cyan", "refuted": "yellow"}
 
 
-def view(results: list[TheoremResult], claims: list[RenderableType]) -> RenderableType:
+def view(results: list[TheoremResult], claims: list[ClaimResult]) -> RenderableType:
     """Every theorem with its statements, then the claims, then the counts."""
-    return Group(*(part for result in results for part in theorem(result)), *claims, *closing(results))
+    return Group(
+        *(part for result in results for part in theorem(result)), *claim_rows(claims), *closing(results, claims)
+    )
 
 
 def theorem(result: TheoremResult) -> Iterator[RenderableType]:
@@ -52,8 +56,26 @@ def statement(part: PartResult) -> Text:
     return text
 
 
-def closing(results: list[TheoremResult]) -> Iterator[RenderableType]:
+def claim_rows(claims: list[ClaimResult]) -> Iterator[RenderableType]:
+    """The papers' sentences with their verdicts; the evidence is on the pages and in the JSON."""
+    if not claims:
+        return
+    yield Text("What the papers claim", style="bold")
+    grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("id", "claim", "verdict"):
+        grid.add_column(name, vertical="top")
+    for claim in claims:
+        grid.add_row(claim.id, Text(f"{claim.text}\n").append(claim.source, style="dim"), Text(claim.verdict, "bold"))
+    yield grid
+
+
+def closing(results: list[TheoremResult], claims: list[ClaimResult]) -> Iterator[RenderableType]:
     """The counts; what went wrong in red."""
+    if claims:
+        counts = Counter(claim.verdict for claim in claims)
+        yield Text(
+            f"{len(claims)} claims: {', '.join(f'{n} {word}' for word, n in counts.most_common())}", style="bold"
+        )
     wrong = problems(results)
     for line in summary(results):
         yield Text(line, style="bold red" if line in wrong else "bold")

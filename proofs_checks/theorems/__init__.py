@@ -1,4 +1,8 @@
-"""Every theorem by its id.  Adding one: a file, and a row here."""
+"""Every theorem by its id.  Adding one: a file, and a row here.
+
+A theorem's own file states it; files of the same number beside it hold its proofs, margins and mutants.  T15, block
+verification, is kept for the limits.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,9 @@ from proofs_checks.theorems.t01_strict import T01
 from proofs_checks.theorems.t02_optimal_residual import T02
 from proofs_checks.theorems.t03_pareto_line import T03
 from proofs_checks.theorems.t04_standard_residual import T04
+from proofs_checks.theorems.t05_accepted_length import T05
+from proofs_checks.theorems.t06_sequence_bound import T06
+from proofs_checks.theorems.t07_annealing import T07
 from proofs_checks.theorems.t08_dominated import T08
 from proofs_checks.theorems.t09_maximal_coupling import T09
 from proofs_checks.theorems.t10_shared_noise import T10
@@ -20,8 +27,13 @@ from proofs_checks.theorems.t18_grouped import T18
 from proofs_checks.theorems.t19_lenience import T19
 from proofs_checks.theorems.t20_pareto_line import T20
 from proofs_checks.theorems.t21_support import T21
+from proofs_checks.theorems.t22_expected_calls import T22
+from proofs_checks.theorems.t23_metrics import T23
 
 THEOREMS: dict[str, Theorem] = {
     theorem.id: theorem
-    for theorem in (T01, T02, T03, T04, T08, T09, T10, T11, T12, T13, T14, T16, T17, T18, T19, T20, T21)
+    for theorem in (
+        *(T01, T02, T03, T04, T05, T06, T07, T08, T09, T10, T11, T12),
+        *(T13, T14, T16, T17, T18, T19, T20, T21, T22, T23),
+    )
 }

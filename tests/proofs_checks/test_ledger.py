@@ -85,7 +85,7 @@ def test_counts_and_problems(result: TheoremResult) -> None:
 
 def test_the_html_needs_nothing_else_and_is_well_formed(result: TheoremResult) -> None:
     pictures = {part.id: bars(part.counterexample) for part in result.parts if part.counterexample}
-    text = html([result], "", pictures, "heading <&>")
+    text = html([result], [], pictures, "heading <&>")
     assert not re.search(r"(src|href)=\"http", text) and "heading &lt;&amp;&gt;" in text
     assert text.count("<svg") == len(pictures) == 1 and "T02.5, refuted" in text
     assert "wrong side (caught)" in text and markdown([result], [], pictures, "h").count("**T02.") == 5
