@@ -105,12 +105,17 @@ def remarks(part: Part, found: Finding, proof: Outcome | None, programs: Program
         yield programs.failed or f"certified: {programs.programs} linear programs, largest gap {programs.gap}"
     kind = f"to {part.statement.slack:g}, {part.statement.why_slack}" if part.statement.slack else "exact"
     if found.counterexample is None:
-        listed = f"all up to V, L, denominator {found.exhausted}" if found.exhausted else "none listed whole"
-        yield f"tested ({kind}): {found.listed} listed ({listed}), {found.drawn} drawn"
+        yield f"tested ({kind}): {found.listed} listed ({complete(found)}), {found.drawn} drawn"
     elif found.minimal:
-        yield f"refuted ({kind}): no smaller counterexample, all {found.listed - 1} cases before it were tried"
+        yield f"refuted ({kind}): smallest of the {found.listed} cases listed ({complete(found)})"
     else:
         yield f"refuted ({kind}): the smallest found; smaller ones were not ruled out"
+
+
+def complete(found: Finding) -> str:
+    """Up to which denominator each shape was listed whole: "all of V = 2 up to denominator 4"."""
+    some = [f"V = {v}{f', N = {n}' * (n > 1)} up to denominator {d}" for v, n, d in found.complete]
+    return f"all of {'; '.join(some)}" if some else "no size whole"
 
 
 def run_programs(certificate: Certificate, subject: Any, profile: Profile) -> Programs:

@@ -79,9 +79,9 @@ def test_no_path_of_one_machine() -> None:
 
 def test_the_gate_runs_what_the_readme_says() -> None:
     gate = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert CI_INSTALL in gate and "pytest" in gate
+    assert CI_INSTALL in gate and "pytest -n auto" in gate
     readme = (ROOT / "README.md").read_text()
-    assert CI_INSTALL in readme and re.search(r"^\s*pytest$", readme, re.MULTILINE)
+    assert CI_INSTALL in readme and re.search(r"^\s*pytest -n auto$", readme, re.MULTILINE)
 
 
 def test_one_version() -> None:

@@ -44,7 +44,7 @@ def make_ledger(
     profile: str,
     jobs: int,
     out: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[TheoremResult, int, int], None] | None = None,
 ) -> Ledger:
     """Run theorems (all by default); with `out`, write the pages there."""
     names, profile = chosen(theorems), require_profile(profile)

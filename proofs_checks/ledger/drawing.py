@@ -32,10 +32,10 @@ def bars(some: Counterexample) -> str:
 
     # The salt and the missing date make the file the same every time.
     with matplotlib.rc_context({"svg.hashsalt": "specsim", "svg.fonttype": "none", "font.size": 8}):
-        figure, panels = plt.subplots(len(vectors), 1, figsize=(3.6, 0.75 * len(vectors) + 0.3), squeeze=False)
+        figure, panels = plt.subplots(len(vectors), 1, figsize=(3.6, 0.85 * len(vectors) + 0.3), squeeze=False)
         for axes, (name, values) in zip(panels.flat, vectors.items(), strict=True):
             panel(axes, name, values, some.bars[name])
-        figure.tight_layout(h_pad=0.3)
+        figure.tight_layout(h_pad=0.8)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
         plt.close(figure)
@@ -51,6 +51,6 @@ def panel(axes: Any, name: str, values: list[float], labels: list[str]) -> None:
         )
     axes.set_ylabel(name, rotation=0, ha="right", va="center")
     axes.set_xticks(range(len(values)) if len(values) <= 12 else [])
-    axes.set_ylim(0, max(1.0, *values) * 1.35)
+    axes.set_ylim(0, max(1.0, *values) * 1.5)
     axes.set_yticks([])
     axes.spines[["top", "right", "left"]].set_visible(False)

@@ -83,17 +83,19 @@ def html(results: list[TheoremResult], claims: list[ClaimResult], pictures: Pict
     """The ledger as one file that needs nothing else."""
     body = "".join(html_theorem(result, pictures) for result in results)
     counts = "".join(f"<li>{escape(line)}</li>" for line in summary(results))
+    links = " ".join(f'<a href="#{result.id}">{result.id}</a>' for result in results)
+    links += ' <a href="#claims">claims</a>' if claims else ""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>specsim ledger</title><style>{STYLE}</style><h1>{TITLE}</h1><p>{escape(heading)}</p>"
-        f"<ul>{counts}</ul><p><small>{escape(READING)}</small></p>{body}{html_claims(claims)}</html>\n"
+        f"<p>{links}</p><ul>{counts}</ul><p><small>{escape(READING)}</small></p>{body}{html_claims(claims)}</html>\n"
     )
 
 
 def html_claims(claims: list[ClaimResult]) -> str:
     """The papers' sentences, each with its evidence."""
-    title = f"<h2>{CLAIMS_TITLE}</h2>" if claims else ""
+    title = f'<h2 id="claims">{CLAIMS_TITLE}</h2>' if claims else ""
     return title + "".join(
         f'<div class="part claim"><p><span class="word">{claim.id}, {escape(claim.verdict)}.</span> '
         f"{escape(claim.text)} <small>({escape(claim.source)})</small></p><details><summary>evidence</summary>"

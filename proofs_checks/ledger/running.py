@@ -20,9 +20,9 @@ SOLVERS = ("z3-solver", "cvxpy", "highspy", "hypothesis")
 
 
 def run(
-    names: Iterable[str], profile: str, jobs: int, progress: Callable[[int, int], None] | None = None
+    names: Iterable[str], profile: str, jobs: int, progress: Callable[[TheoremResult, int, int], None] | None = None
 ) -> list[TheoremResult]:
-    """The results in the order of the names.  progress(done, of) is called as they come."""
+    """The results in the order of the names.  progress(result, done, of) is called as they come."""
     wanted, found = list(names), dict[str, TheoremResult]()
     # Spawned, not forked: the solvers have threads of their own.
     context = multiprocessing.get_context("spawn")
@@ -33,7 +33,7 @@ def run(
                 result = future.result()
                 found[result.id] = result
                 if progress is not None:
-                    progress(done, len(wanted))
+                    progress(result, done, len(wanted))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -53,10 +53,11 @@ def silence() -> None:
 
 def chosen(names: list[str] | None) -> list[str]:
     """The ids that were asked for, or all; SpecsimError for one that is none."""
-    for name in names or ():
+    wanted = [name.upper() for name in names or ()]
+    for name in wanted:
         if name not in THEOREMS:
             raise SpecsimError(f"there is no theorem {name!r}; known: {', '.join(THEOREMS)}")
-    return sorted(set(names)) if names else list(THEOREMS)
+    return sorted(set(wanted)) if wanted else list(THEOREMS)
 
 
 def require_profile(name: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +26,13 @@ def prove(
         from proofs_checks.ledger.show import view
 
     with progress_bar("theorems") as update:
-        ledger = make_ledger(theorem, profile, jobs or os.cpu_count() or 1, out, update)
+
+        def tell(result: Any, done: int, of: int) -> None:
+            update(done, of)
+            if not sys.stderr.isatty():  # where there is no bar, a line for each
+                say(f"{done} of {of}: {result.id} {result.result}, {result.seconds:.0f} s")
+
+        ledger = make_ledger(theorem, profile, jobs or os.cpu_count() or 1, out, tell)
     emit(ledger.content, view(ledger.results, ledger.claims), as_json)
     if out is not None:
         say(f"wrote {out}/ledger.html, ledger.md, ledger.json and the counterexamples")

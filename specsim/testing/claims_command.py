@@ -80,7 +80,7 @@ def as_json(judged: Judged, directory: str) -> dict[str, Any]:
     record: dict[str, Any] = {"claim": judged.claim.name, "theorem": judged.claim.theorem, "holds": judged.holds}
     if judged.finding is None:
         return {**record, "skipped": judged.skipped}
-    record |= {"numbers": judged.subject.numbers, "tried": judged.tried, "exhausted": judged.finding.exhausted}
+    record |= {"numbers": judged.subject.numbers, "tried": judged.tried, "complete": judged.finding.complete}
     if judged.holds:
         return record
     files = [os.path.join(directory, name) for name in file_names(judged.claim.name)]
@@ -92,7 +92,7 @@ def parts(subject: Subject, judged: list[Judged], directory: str) -> Iterator[Re
     yield Text(f"claims of {subject.name}, a {subject.kind}", style="bold")
     yield overview(judged)
     if any(some.holds for some in judged):
-        yield Text("holds: no counterexample found, and every case up to the size shown was tried; this is no proof")
+        yield Text("holds: no counterexample found, and every case of the sizes shown was tried; this is no proof")
     for reason in dict.fromkeys(some.skipped for some in judged if some.skipped):
         yield Text(reason)
     for note in dict.fromkeys(some.subject.numbers for some in judged if not some.subject.exact):
@@ -104,7 +104,7 @@ def parts(subject: Subject, judged: list[Judged], directory: str) -> Iterator[Re
 
 def overview(judged: list[Judged]) -> Table:
     """One row for each claim."""
-    table = grid("claim", "", "cases", "all up to", "rests on")
+    table = grid("claim", "", "cases", "all cases of V, N, up to denominator d", "rests on")
     for column in table.columns[1:]:
         column.justify = "left"
     for some in judged:
@@ -114,12 +114,10 @@ def overview(judged: list[Judged]) -> Table:
 
 
 def whole_sizes(judged: Judged) -> str:
-    """Up to which size every case was tried."""
-    exhausted = judged.finding.exhausted if judged.finding is not None and judged.holds else None
-    if exhausted is None:
-        return "-"
-    vocab, length, denominator = exhausted
-    return f"V {vocab}, {f'N {length}, ' if length > 1 else ''}denominator {denominator}"
+    """Up to which denominator d every case of each shape was tried."""
+    complete = judged.finding.complete if judged.finding is not None and judged.holds else ()
+    shapes = [f"V{vocab}{f' N{length}' * (length > 1)} d{d}" for vocab, length, d in complete if vocab > 1]
+    return ", ".join(shapes) or "-"
 
 
 def failure(judged: Judged, directory: str) -> Iterator[RenderableType]:
@@ -177,7 +175,8 @@ def replay_counterexample(path: Path, spec: str | None, theorem: StatementOf) ->
         "holds": again.holds,
     }
     verdict = "holds on this case" if again.holds else "still fails on this case"
-    title = f"{what} of {again.subject} {verdict} (margin when it was written: {found.margin})"
+    about = f" of {again.subject}" if found.claim else ""
+    title = f"{what}{about} {verdict} (margin when it was written: {found.margin})"
     return Answer(content, view(again.statement, again.case, again.margin, title), [] if again.holds else [what])
 
 

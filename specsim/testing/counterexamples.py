@@ -122,7 +122,7 @@ def part_of(parts: Any, number: int, name: str) -> Any:
 def replay(statement: Statement, found: Counterexample, subject: str) -> Replayed:
     """Compute the case of a statement again."""
     case = statement.domain.read(found.case)
-    if case.shape not in statement.domain.shapes():
+    if not statement.domain.covers(case):
         raise SpecsimError(f"V = {case.vocab}, N = {case.length} is beyond what this statement is looked at for")
     return Replayed(statement, case, subject, statement.margin(case, statement.subject))
 

@@ -5,7 +5,7 @@ A case is one point of it.  Cases can be drawn (Hypothesis), listed from the sma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -20,6 +20,8 @@ HIGHEST = {1: 4, 2: 4, 3: 3, 4: 2}
 """Vocabulary -> highest denominator of the laws that are listed one by one."""
 HIGHEST_OF_MODELS = {1: 3, 2: 3, 3: 2}
 """The same for whole models, which have many laws."""
+MOST = 64
+"""Largest vocabulary and length of a case that is read from a file."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,9 @@ class Case:
         return self.shape.length
 
     @property
-    def size(self) -> tuple[int, int, int, int]:
-        """What "smallest" means: vocabulary, length, the largest denominator, then the sum of all denominators."""
-        found = self.denominators
-        return (*self.shape, max(found, default=1), sum(found))
+    def size(self) -> tuple[int, int, int]:
+        """What "smallest" means: vocabulary, then length, then the largest denominator."""
+        return (*self.shape, max(self.denominators, default=1))
 
     @property
     def denominators(self) -> list[int]:
@@ -81,7 +82,8 @@ def anything(case: Case) -> bool:
 @dataclass(frozen=True)
 class Domain:
     """fields by name; vocabs and lengths that are tried; where: the hypotheses; cost: how much dearer one case is than
-    a case of one token, which takes about a millisecond."""
+    a case of one token, which takes about a millisecond; highest: vocabulary -> largest denominator listed; known:
+    raw values of cases that are tried whatever the search finds, such as those that other rules failed on."""
 
     fields: Mapping[str, Field]
     vocabs: tuple[int, ...] = (1, 2, 3, 4)
@@ -89,6 +91,7 @@ class Domain:
     where: Callable[[Case], bool] = anything
     cost: int = 1
     highest: Mapping[int, int] | None = None
+    known: Callable[[], Iterable[Mapping[str, Any]]] = tuple
 
     def shapes(self) -> list[Shape]:
         """Smallest first."""
@@ -109,7 +112,7 @@ class Domain:
         return st.sampled_from(shapes).flatmap(of).filter(self.where)
 
     def highest_denominator(self, vocab: int) -> int:
-        """Up to which denominator cases are listed."""
+        """Up to which denominator cases are listed at first."""
         modelled = any(isinstance(some, ModelField) for some in self.fields.values())
         known = self.highest or (HIGHEST_OF_MODELS if modelled else HIGHEST)
         return known.get(vocab, 1)
@@ -126,6 +129,18 @@ class Domain:
             case = Case(self.fields, shape, tuple(zip(self.fields, values, strict=True)))
             if max(case.denominators, default=1) == denominator:
                 yield case
+
+    def known_cases(self) -> Iterator[Case]:
+        """The known cases that satisfy the hypotheses."""
+        for values in self.known():
+            some = next(value for value in values.values() if isinstance(value, tuple))
+            case = self.case(Shape(len(some), self.lengths[0]), values)
+            if self.where(case):
+                yield case
+
+    def covers(self, case: Case) -> bool:
+        """Whether a search could meet the case: it has a shape that is tried, or is a known one."""
+        return case.shape in self.shapes() or any(case == some for some in self.known_cases())
 
     def read(self, content: Any) -> Case:
         """A case from what `as_json` wrote; SpecsimError for anything else."""
@@ -156,8 +171,8 @@ def combinations(fields: list[Field], shape: Shape, denominator: int) -> Iterato
 def whole(content: Mapping[str, Any], name: str) -> int:
     """A positive whole number of a JSON object."""
     value = content.get(name)
-    if type(value) is not int or not 1 <= value <= 16:
-        raise SpecsimError(f"{name} = {value!r} must be a whole number from 1 to 16")
+    if type(value) is not int or not 1 <= value <= MOST:
+        raise SpecsimError(f"{name} = {value!r} must be a whole number from 1 to {MOST}")
     return value
 
 

@@ -7,7 +7,7 @@ subject in its place is a mutant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from specsim.arrays import Array
 from specsim.testing.domains import Case, Domain
+from specsim.testing.fields import Shape
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ THOROUGH = Profile("thorough", listed=60_000, drawn=6_000, seed=0, solver_second
 PROFILES = {profile.name: profile for profile in (CI, THOROUGH)}
 LEAST_DRAWN = 15
 """Random cases of even the dearest domain."""
+WIDER = 9
+"""Below this denominator smaller shapes are listed once more when a counterexample of a larger shape was found."""
 LOOKED_AT = 50
 """Cases looked at for each one that may be listed: a hypothesis can be rare."""
 
@@ -69,7 +72,8 @@ class Finding(NamedTuple):
     """What a search found.
 
     worst: the least margin; counterexample: the smallest failing case found, or None; minimal: whether every smaller
-    size was listed; listed, drawn: cases tried; exhausted: (V, N, denominator) of the last size listed whole.
+    size that can be listed was; listed, drawn: cases tried; complete: (V, N, largest denominator) for each shape of
+    which everything up to that denominator was listed.
     """
 
     worst: Any
@@ -77,7 +81,7 @@ class Finding(NamedTuple):
     minimal: bool
     listed: int
     drawn: int
-    exhausted: tuple[int, int, int] | None
+    complete: tuple[tuple[int, int, int], ...]
 
     @property
     def tried(self) -> int:
@@ -103,31 +107,72 @@ def holds(condition: Any) -> Fraction:
 
 def examine(statement: Statement, profile: Profile = CI) -> Finding:
     """List the smallest cases, then draw larger ones, until one fails."""
-    listed = listing(statement, max(profile.listed // statement.domain.cost, LEAST_DRAWN))
+    most = max(profile.listed // statement.domain.cost, LEAST_DRAWN)
+    listed = listing(statement, statement.domain.sizes(), most)
     if listed.counterexample is not None:
-        return listed
+        return smaller(statement, listed, most)
+    known = remembered(statement)
     drawn = drawing(statement, max(profile.drawn // statement.domain.cost, LEAST_DRAWN), profile)
-    margins = [some.worst for some in (listed, drawn) if some.worst is not None]
-    return drawn._replace(
-        worst=min(margins, default=None), listed=listed.listed, exhausted=listed.exhausted, minimal=False
+    last = drawn if known.counterexample is None else known
+    margins = [some.worst for some in (listed, known, drawn) if some.worst is not None]
+    worst = last.worst if last.counterexample is not None else min(margins, default=None)
+    tried = known.drawn + (drawn.drawn if last is drawn else 0)
+    return last._replace(worst=worst, listed=listed.listed, drawn=tried, complete=listed.complete)
+
+
+def remembered(statement: Statement) -> Finding:
+    """The known cases, to the smallest that fails; they count as drawn."""
+    cases = sorted(statement.domain.known_cases(), key=lambda case: case.size)
+    worst = None
+    for tried, case in enumerate(cases, 1):
+        margin = statement.margin(case, statement.subject)
+        worst = margin if worst is None else min(worst, margin)
+        if margin < -statement.slack:
+            return Finding(margin, case, False, 0, tried, ())
+    return Finding(worst, None, False, 0, len(cases), ())
+
+
+def smaller(statement: Statement, found: Finding, most: int) -> Finding:
+    """A counterexample of fewer tokens or positions, with denominators beyond the first list, if there is one."""
+    assert found.counterexample is not None
+    reached = found.counterexample.shape
+    shapes = [shape for shape in statement.domain.shapes() if shape < reached]
+    sizes = (
+        (shape, d) for shape in shapes for d in range(statement.domain.highest_denominator(shape.vocab) + 1, WIDER)
     )
+    wider = listing(statement, sizes, most)
+    tried, complete = found.listed + wider.listed, merged(found.complete, wider.complete)
+    if wider.counterexample is not None:
+        return wider._replace(listed=tried, complete=complete)
+    return found._replace(listed=tried, complete=complete)
 
 
-def listing(statement: Statement, most: int) -> Finding:
-    """Every case in the order of size, at most so many; stops at the first one that fails."""
-    worst, tried, looked, exhausted = None, 0, 0, None
-    for shape, denominator in statement.domain.sizes():
+def merged(first: tuple, second: tuple) -> tuple[tuple[int, int, int], ...]:
+    """The largest denominator of each shape."""
+    known = {(vocab, length): denominator for vocab, length, denominator in (*first, *second)}
+    return tuple((*shape, denominator) for shape, denominator in sorted(known.items()))
+
+
+def listing(statement: Statement, sizes: Iterable[tuple[Shape, int]], most: int) -> Finding:
+    """Every case of the sizes in turn, at most so many; stops at the first one that fails."""
+    worst, tried, looked, complete = None, 0, 0, dict[Shape, int]()
+    for shape, denominator in sizes:
         for case in statement.domain.cases(shape, denominator):
             looked += 1
             if tried >= most or looked > most * LOOKED_AT:
-                return Finding(worst, None, False, tried, 0, exhausted)
+                return Finding(worst, None, False, tried, 0, triples(complete))
             if statement.domain.where(case):
                 tried, margin = tried + 1, statement.margin(case, statement.subject)
                 worst = margin if worst is None else min(worst, margin)
                 if margin < -statement.slack:
-                    return Finding(margin, case, True, tried, 0, exhausted)
-        exhausted = (*shape, denominator)
-    return Finding(worst, None, False, tried, 0, exhausted)
+                    return Finding(margin, case, True, tried, 0, triples(complete))
+        complete[shape] = denominator
+    return Finding(worst, None, False, tried, 0, triples(complete))
+
+
+def triples(complete: dict[Shape, int]) -> tuple[tuple[int, int, int], ...]:
+    """(V, N, denominator)"""
+    return tuple((*shape, denominator) for shape, denominator in complete.items())
 
 
 def drawing(statement: Statement, most: int, profile: Profile) -> Finding:
@@ -157,8 +202,8 @@ def drawing(statement: Statement, most: int, profile: Profile) -> Finding:
     except Counterexample:
         # Hypothesis shrinks, and runs the smallest failing case last.
         case = failing[-1]
-        return Finding(statement.margin(case, statement.subject), case, False, 0, len(margins), None)
-    return Finding(min(margins, default=None), None, False, 0, len(margins), None)
+        return Finding(statement.margin(case, statement.subject), case, False, 0, len(margins), ())
+    return Finding(min(margins, default=None), None, False, 0, len(margins), ())
 
 
 class Counterexample(Exception):

@@ -5,17 +5,17 @@ Masses are compared: q b kept, sum_x q (1 - b) G_x put back, out what comes of b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
 from specsim.arrays import Array, positive_part
 from specsim.checking.onetoken import FLOAT_SLACK, OneToken, measure
-from specsim.checking.pairs import SLOTS, LawRow, Pair, Stack
+from specsim.checking.pairs import SLOTS, LawRow, Pair, Stack, all_pairs
 from specsim.checking.validity import LAW_SLACK, NotExact, ask, exact_verdict, failure, float_verdict, guarded, shaped
 from specsim.errors import SpecsimError, is_number
 from specsim.strength import Strength, strength_of
@@ -29,12 +29,22 @@ ROUNDING = "float64 laws of a few tokens, after a dozen operations, are right to
 STEPS = (0, Fraction(1, 4), 1, 4, 16)
 """Strengths that are tried, counted from the weakest; of a range of at most 1 they count sixteenths of it."""
 WHOLE_STEPS = (0, 1, 2, 4, 8)
+KNOWN_SLOTS = (0, 2)
+"""Slots at which the known pairs are tried."""
 Gap = Callable[[OneToken, Array, Array], Any]
 
 
 def token_domain(subject: Subject, cost: int = 1, **more: OneOf) -> Domain:
-    """Two laws and a slot."""
-    return Domain({**PAIR, "slot": OneOf(SLOTS), **more}, vocabs_of(subject, (1, 2, 3, 4)), cost=cost)
+    """Two laws and a slot; the pairs of `specsim check` are known cases: rules with small thresholds fail on some."""
+    fields, vocabs = {**PAIR, "slot": OneOf(SLOTS), **more}, vocabs_of(subject, (1, 2, 3, 4))
+
+    def known() -> Iterator[dict[str, Any]]:
+        for pair, slot in product(all_pairs(), KNOWN_SLOTS):
+            if len(pair.target) in vocabs or (len(vocabs) > 1 and len(pair.target) > max(vocabs)):
+                first = {name: some.options[0] for name, some in more.items()}
+                yield {"target": pair.target, "draft": pair.draft, "slot": slot, **first}
+
+    return Domain(fields, vocabs, cost=cost, known=known)
 
 
 def stack_of(subject: Subject, target: LawRow, draft: LawRow, slots: tuple[int, ...]) -> Stack:

@@ -46,10 +46,21 @@ def test_the_counterexample_is_the_smallest(least: F, expected: tuple[int, int])
     assert found.counterexample.vocab == 2 and found.counterexample.target[0] == F(*expected)
 
 
+def test_a_smaller_shape_with_a_larger_denominator_is_the_smaller_one() -> None:
+    """At V = 3 it fails with halves, at V = 2 only with sevenths: V decides, and what was ruled out is said."""
+    domain = Domain({"target": LawField()}, vocabs=(2, 3))
+    wrong = {2: F(2, 7), 3: F(1, 2)}
+    found = examine(Statement("not that", domain, lambda case, _: holds(case.target[0] != wrong[case.vocab])), SMALL)
+    assert found.counterexample is not None and found.counterexample.size == (2, 1, 7) and found.minimal
+    assert found.complete == ((2, 1, 6), (3, 1, 1))
+    only = examine(Statement("V = 3", domain, lambda c, _: holds(c.vocab < 3 or c.target[0] != F(1, 2))), SMALL)
+    assert only.counterexample is not None and only.complete == ((2, 1, 8), (3, 1, 1))
+
+
 def test_what_is_beyond_the_listing_is_drawn_and_shrunk_and_not_called_minimal() -> None:
     domain = Domain({"number": NumberField(F(0), F(1))}, vocabs=(2,))
     found = examine(Statement("small", domain, lambda case, _: holds(case.number.denominator < 7)), CI)
-    assert found.counterexample is not None and not found.minimal and found.exhausted == (2, 1, 4)
+    assert found.counterexample is not None and not found.minimal and found.complete == ((2, 1, 4),)
     assert found.counterexample.number.denominator >= 7
 
 
@@ -57,7 +68,7 @@ def test_a_statement_that_holds_reports_its_worst_margin_and_what_was_tried() ->
     domain = Domain({"target": LawField()}, vocabs=(2,))
     found = examine(Statement("max >= 1/2", domain, lambda case, _: max(case.target) - F(1, 2)), SMALL)
     assert (found.counterexample, found.worst, found.listed, found.drawn) == (None, 0, 7, 60)
-    assert found.exhausted == (2, 1, 4)
+    assert found.complete == ((2, 1, 4),)
 
 
 def test_options_have_no_size() -> None:
@@ -120,8 +131,8 @@ def test_a_case_that_was_written_down_is_read_back(domain: Domain) -> None:
     ("content", "words"),
     [
         ([], "a case needs vocab, length and values"),
-        ({"vocab": 0, "length": 1, "values": {}}, "vocab = 0 must be a whole number from 1 to 16"),
-        ({"vocab": 10**9, "length": 1, "values": {}}, "must be a whole number from 1 to 16"),
+        ({"vocab": 0, "length": 1, "values": {}}, "vocab = 0 must be a whole number from 1 to 64"),
+        ({"vocab": 10**9, "length": 1, "values": {}}, "must be a whole number from 1 to 64"),
         ({"vocab": 2, "length": True, "values": {}}, "length = True"),
         ({"vocab": 2, "length": 1, "values": {"target": ["1", "0"]}}, "mind draft"),
         ({"vocab": 2, "length": 1, "values": {"target": ["1", "0"], "draft": ["1"]}}, "must be a list of 2 fractions"),

@@ -11,7 +11,7 @@ import pytest
 from specsim import Lenient, Strict
 from specsim.checking.pairs import SLOTS
 from specsim.errors import SpecsimError
-from specsim.rules import RULES, Grouped, Lantern
+from specsim.rules import RULES, Grouped, Lantern, Optimal
 from specsim.rules.codebooks import bind_codebook
 from specsim.strength import strength_of
 from specsim.testing.claims import CLAIMS, Judged, chosen, judge, judge_all
@@ -116,12 +116,19 @@ def test_monotone_says_which_strengths() -> None:
     assert 0 <= weaker < stronger <= 1
 
 
+@pytest.mark.parametrize("rule", [Lantern(), Grouped(), Optimal(Lantern())], ids=repr)
+def test_what_needs_larger_denominators_is_found_on_the_pairs_of_check(rule: Any) -> None:
+    """Thresholds such as .1 are below what is listed; the pairs that every rule is checked on are tried as well."""
+    found = judged("support", rule)
+    assert not found.holds and found.finding is not None and found.finding.counterexample is not None
+    assert not found.finding.minimal
+
+
 def test_rules_that_wait_for_codes_get_a_line_and_bound_ones_their_own() -> None:
     assert judged("at-least-strict", Lantern(k=1)).holds
     bound = bind_codebook(Grouped(size=2), [[0.0], [1.0], [2.0]])
     found = judged("valid", bound)
-    assert found.holds and found.finding is not None and found.finding.exhausted is not None
-    assert found.finding.exhausted[0] == 3
+    assert found.holds and found.finding is not None and {size[0] for size in found.finding.complete} == {3}
     with pytest.raises(SpecsimError, match="40 codes"):
         judged("valid", bind_codebook(Grouped(size=2), [[float(i)] for i in range(40)]))
 

@@ -129,6 +129,21 @@ def test_the_written_test_fails_until_the_rule_is_mended(
     assert specsim("check", rule, "--claims", "lossless,valid", "--out", "found")[0] == 0
 
 
+LARGE = CAUTIOUS.replace("RESIDUAL", "target if target.shape[-1] > 9 else optimal_residual(draft, target, accept)")
+
+
+def test_what_is_wrong_for_many_tokens_only_is_found_on_a_known_pair_and_replayed(
+    specsim: Specsim, broken: Path
+) -> None:
+    broken.write_text(LARGE)
+    assert specsim("check", "my/rules.py:Cautious", "--claims", "optimal-residual", "--out", "found")[0] == 1
+    content = json.loads(Path("found/optimal-residual.json").read_text())
+    assert content["case"]["vocab"] == 20 and not content["minimal"]
+    assert specsim("replay", "found/optimal-residual.json")[0] == 1
+    broken.write_text(MENDED)
+    assert specsim("replay", "found/optimal-residual.json")[0] == 0
+
+
 OWN_DECODER = "class D:\n    def start(self): pass\n    def step(self): pass\n"
 BAD = {
     "unknown claim": (("check", "Strict", "--claims", "losless"), "unknown claim 'losless' of a rule; known: valid"),
