@@ -1,0 +1,1 @@
+"""Mutation run: how many small faults in the core a fast suite of tests notices."""
