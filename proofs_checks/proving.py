@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ def settle_or_say(name: str, part: Part, profile: Profile) -> PartResult:
     except Exception as error:
         words = (part.statement.text, part.claimed, part.stated)
         note = f"the check itself failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        return PartResult(name, *words, INCONCLUSIVE, OPEN, (note,), None, 0, None, 0.0)
+        return PartResult(name, *words, INCONCLUSIVE, OPEN, (note,), (), None, 0, None, 0.0)
 
 
 def settle(name: str, part: Part, profile: Profile) -> PartResult:
@@ -78,7 +79,16 @@ def settle(name: str, part: Part, profile: Profile) -> PartResult:
     margin = None if found.worst is None else written(found.worst)
     seconds = time.perf_counter() - start
     words = (statement.text, part.claimed, part.stated)
-    return PartResult(name, *words, result, method, notes, margin, found.tried, failing or None, seconds)
+    missing = tuple(unreached(proof, programs)) if result == HOLDS else ()
+    return PartResult(name, *words, result, method, notes, missing, margin, found.tried, failing or None, seconds)
+
+
+def unreached(proof: Outcome | None, programs: Programs | None) -> Iterator[str]:
+    """Methods that a part declares and that came to nothing: a missing solver is no silent pass."""
+    if proof and not proof.proved:
+        yield proof.note
+    if programs and programs.failed:
+        yield programs.failed
 
 
 def patient(profile: Profile) -> Profile:
@@ -88,10 +98,12 @@ def patient(profile: Profile) -> Profile:
 
 def conclude(part: Part, found: Finding, proof: Outcome | None, programs: Programs | None) -> tuple[str, str]:
     """(result, method)."""
-    if found.counterexample is not None or (proof and proof.refuted) or (programs and programs.failed and programs.ran):
+    if found.counterexample is not None:
         return FAILS, REFUTED
-    if part.stated == FAILS or not found.tried:
+    if part.stated == FAILS or not found.tried:  # a refutation needs a counterexample, whatever a solver says
         return INCONCLUSIVE, OPEN
+    if (proof and proof.refuted) or (programs and programs.failed and programs.ran):
+        return FAILS, REFUTED
     if proof and proof.proved:
         return HOLDS, PROVED
     return HOLDS, CERTIFIED if programs and programs.ran else TESTED

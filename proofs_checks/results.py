@@ -28,8 +28,11 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class PartResult:
-    """One row of the ledger.  notes: what each method has to say; margin: the worst one, as text, None if nothing was
-    tried; tried: cases."""
+    """One row of the ledger.
+
+    notes: what each method has to say; missing: declared proofs and certificates that came to nothing, and why;
+    margin: the worst one, as text, None if nothing was tried; tried: cases.
+    """
 
     id: str
     text: str
@@ -38,6 +41,7 @@ class PartResult:
     result: str
     method: str
     notes: tuple[str, ...]
+    missing: tuple[str, ...]
     margin: str | None
     tried: int
     counterexample: Counterexample | None

@@ -1,5 +1,6 @@
 """Proofs of the source itself: a statement's margin, and with it the code it is about, run on symbols on every path.
 
+Code that looks at the type of its numbers, or remembers answers, is beyond this; where it shows, there is no proof.
 What a path returns is proved under the answers that led to it: hypotheses and answers => margin >= 0.
 """
 
@@ -10,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from proofs_checks.smt import Obligation, Proof
-from proofs_checks.symbols import Paths, Symbol
+from proofs_checks.symbols import Escaped, Paths, Symbol
 from specsim.testing.domains import Case
 from specsim.testing.fields import Field, LawField, ModelField, NumberField, OneOf, ProbabilityField, Shape, rows
 from specsim.testing.statements import Statement
@@ -66,9 +67,13 @@ def reached(statement: Statement, case: Case, paths: Paths) -> Any:
     try:
         if not statement.domain.where(case):
             return None
-        return paths.lift(statement.margin(case, statement.subject)).top >= 0
+        margin = paths.lift(statement.margin(case, statement.subject))
+        paths.require_all_asked()
+        return margin.top >= 0
     except ZeroDivisionError:
         return paths.z3.BoolVal(False)
+    except Escaped as error:
+        raise TypeError(f"no proof by the source: {error}") from None
 
 
 def by_source(statement: Statement, *shapes: Shape) -> Proof:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from math import prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 FEASIBLE_SECONDS = 5.0
 """Time for "can this answer be?"; no answer counts as yes, which costs a path and never a proof."""
 
@@ -76,11 +78,18 @@ class Paths:
 
     def follow(self, formula: Any) -> bool:
         """The next answer: the one of `taken`, or a new one, True first where both can be."""
+        if self.asked < len(self.taken) and not formula.eq(self.taken[self.asked].formula):
+            raise Escaped("it asks other questions when it is run again, so it is no function of its inputs")
         if self.asked == len(self.taken):
             yes, no = self.can_be(formula), self.can_be(self.z3.Not(formula))
             self.take(Answer(formula, yes, free=yes and no, last=False))
         self.asked += 1
         return self.taken[self.asked - 1].value
+
+    def require_all_asked(self) -> None:
+        """A path that is run again asks what it asked before."""
+        if self.asked < len(self.taken):
+            raise Escaped("it asks fewer questions when it is run again, so it is no function of its inputs")
 
     def can_be(self, formula: Any) -> bool:
         """Whether the hypotheses and the answers so far allow it."""
@@ -110,12 +119,19 @@ class Paths:
         return [answer.fact() for answer in self.taken if answer.free]
 
 
+class Escaped(BaseException):
+    """The code leaves the numbers that symbols stand for.  No Exception: what is being proved may not catch it."""
+
+
 def of_numbers(method: Callable[[Symbol, Any], Any]) -> Callable[[Symbol, Any], Any]:
-    """Leave everything but numbers, arrays above all, to the other operand."""
+    """Leave arrays to the other operand; any other thing than an exact number is no proof's business."""
 
     def operator(self: Symbol, other: Any) -> Any:
-        known = isinstance(other, (Symbol, Fraction, int))
-        return method(self, self.paths.lift(other)) if known else NotImplemented
+        if isinstance(other, (Symbol, Fraction, int)):
+            return method(self, self.paths.lift(other))
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        raise Escaped(f"a symbol meets {type(other).__name__} {other!r}")
 
     return operator
 
@@ -194,5 +210,13 @@ class Symbol:
 
     def __bool__(self) -> bool:
         return self != 0
+
+    def __float__(self) -> float:
+        raise Escaped("a symbol is made a float")
+
+    def __int__(self) -> int:
+        raise Escaped("a symbol is made an int")
+
+    __index__ = __int__
 
     __radd__, __rmul__, __hash__ = __add__, __mul__, None  # type: ignore[assignment]

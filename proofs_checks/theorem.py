@@ -54,3 +54,10 @@ class Theorem:
     parts: tuple[Part, ...]
     mutants: tuple[Mutant, ...] = ()
     weakened: tuple[Weakened, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError(f"{self.id} has no statement")
+        for mutant in self.mutants:
+            if not 1 <= mutant.part <= len(self.parts) or self.parts[mutant.part - 1].stated != HOLDS:
+                raise ValueError(f"{self.id}: mutant {mutant.name!r} is put to part {mutant.part}, which must hold")

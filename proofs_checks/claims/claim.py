@@ -19,9 +19,14 @@ from specsim.errors import SpecsimError
 
 FOR, AGAINST, OPEN = "for", "against", "open"
 HOLDS, REFUTED, IN_PART, UNDECIDED = "holds", "refuted", "holds in part", "undecided"
+CONSISTENT, CONSISTENT_IN_PART = "consistent with its own table", "consistent in part with its own table"
+"""As HOLDS and IN_PART, where all that speaks for the claim is printed in its own paper: nobody else measured it."""
 CONTRADICTED, INCONSISTENT = "contradicted by its own table", "contradicts itself"
 OUT_OF_REACH = "not checkable here"
-VERDICTS = (HOLDS, REFUTED, IN_PART, CONTRADICTED, INCONSISTENT, UNDECIDED, OUT_OF_REACH)
+VERDICTS = (
+    *(HOLDS, REFUTED, IN_PART, CONSISTENT, CONSISTENT_IN_PART),
+    *(CONTRADICTED, INCONSISTENT, UNDECIDED, OUT_OF_REACH),
+)
 TABLE, TEXT = "table", "text"
 RESULTS = Path(__file__).parents[2] / "results"
 """Measured figures, in a checkout of the repository; an installed package has none, and then they are open."""
@@ -31,7 +36,8 @@ class Weighed(NamedTuple):
     """One piece of evidence, looked at.
 
     stance: for, against or open; line: what it says, with its figures; own: "table" or "text" where it is printed in
-    the claim's own paper; reachable: False where nothing here could ever tell; counts: False for what is only told.
+    the claim's own paper; reachable: False where nothing here could ever tell; counts: False for what is only told;
+    paper: where a figure is printed, "" for what no paper prints.
     """
 
     stance: str
@@ -39,6 +45,7 @@ class Weighed(NamedTuple):
     own: str = ""
     reachable: bool = True
     counts: bool = True
+    paper: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,9 +116,16 @@ def settle(
 
 def decide(claim: Claim, context: Context) -> ClaimResult:
     """Look at all evidence of one claim."""
-    weighed = {name: [some.weigh(context) for some in pieces] for name, pieces in claim.aspects.items()}
+    weighed = {
+        name: [placed(some.weigh(context), claim.source) for some in pieces] for name, pieces in claim.aspects.items()
+    }
     lines = tuple(told(name, piece) for name, pieces in weighed.items() for piece in pieces)
     return ClaimResult(claim.id, claim.text, claim.source, verdict(list(weighed.values())), lines)
+
+
+def placed(piece: Weighed, source: str) -> Weighed:
+    """A figure that another paper prints is not the claim's own."""
+    return piece if piece.paper in source else piece._replace(own="")
 
 
 def told(aspect: str, piece: Weighed) -> str:
@@ -125,15 +139,21 @@ def verdict(aspects: Sequence[Sequence[Weighed]]) -> str:
     counting = [found for pieces in aspects if (found := [piece for piece in pieces if piece.counts])]
     states = [state(pieces) for pieces in counting]
     against = [piece for pieces in counting for piece in pieces if piece.stance == AGAINST]
-    if states and all(some == FOR for some in states):
-        return HOLDS
     if FOR in states:
-        return IN_PART
+        return held([pieces for pieces, some in zip(counting, states, strict=True) if some == FOR], len(states))
     if against:
         places = {piece.own for piece in against}
         return CONTRADICTED if places == {TABLE} else INCONSISTENT if places == {TEXT} else REFUTED
     hopeless = [not piece.reachable for pieces in counting for piece in pieces]
     return OUT_OF_REACH if hopeless and all(hopeless) else UNDECIDED
+
+
+def held(supported: Sequence[Sequence[Weighed]], aspects: int) -> str:
+    """The word for a claim some of whose aspects hold: all of them or not, and on whose figures."""
+    printed = all(piece.own == TABLE for pieces in supported for piece in pieces)
+    if len(supported) == aspects:
+        return CONSISTENT if printed else HOLDS
+    return CONSISTENT_IN_PART if printed else IN_PART
 
 
 def state(pieces: Sequence[Weighed]) -> str:

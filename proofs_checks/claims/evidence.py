@@ -1,4 +1,7 @@
-"""Evidence of four kinds: a part of a theorem, arithmetic on printed figures, two printed figures, and none at all."""
+"""Evidence of four kinds: a part of a theorem, arithmetic on printed figures, two printed figures, and none at all.
+
+What is measured is in measured.py, what is computed on the spot in computed.py.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proofs_checks.claims.claim import AGAINST, FOR, OPEN, TABLE, TEXT, Context, Evidence, Weighed, part
-from proofs_checks.claims.published import LOWER_IS_BETTER
+from proofs_checks.claims.published import LOWER_IS_BETTER, Table
 from proofs_checks.theorem import FAILS, HOLDS
 
 
@@ -47,6 +50,11 @@ Numbers = Callable[[str, str], Interval]
 """(system, figure) -> what is printed of it."""
 
 
+def printed(stance: str, line: str, table: Table) -> Weighed:
+    """Evidence that a paper prints."""
+    return Weighed(stance, f"{line} ({table.source})", own=TABLE, paper=table.paper)
+
+
 @dataclass(frozen=True)
 class Proven:
     """The part of a theorem with these words in it; it speaks for the claim if its result is `supports`."""
@@ -77,7 +85,7 @@ class Agrees:
         table = context.tables[self.table]
         found = self.formula(lambda system, figure: read(table.rows[system][figure]))
         stance = FOR if found.meets(read(self.printed)) else AGAINST
-        return Weighed(stance, f"{self.words} = {found}, printed {self.printed} ({table.source})", own=TABLE)
+        return printed(stance, f"{self.words} = {found}, printed {self.printed}", table)
 
 
 def ratio(table: str, over: str, under: str, figure: str, printed: str) -> Agrees:
@@ -98,8 +106,7 @@ class Together:
         table = context.tables[self.table]
         found = [formula(lambda system, figure: read(table.rows[system][figure])) for formula in self.formulas]
         common = max(some.low for some in found) <= min(some.high for some in found)
-        line = f"{self.words}: {'; '.join(map(str, found))} ({table.source})"
-        return Weighed(FOR if common else AGAINST, line, own=TABLE)
+        return printed(FOR if common else AGAINST, f"{self.words}: {'; '.join(map(str, found))}", table)
 
 
 @dataclass(frozen=True)
@@ -118,13 +125,12 @@ class Beats:
         digits = [table.rows[system].get(self.figure) for system in (self.first, self.second)]
         where = f"{self.figure} of {self.first} and {self.second}"
         if digits[0] is None or digits[1] is None:
-            printed = ["not printed" if some is None else some for some in digits]
-            return Weighed(OPEN, f"{where}: {printed[0]}, {printed[1]} ({table.source})", own=TABLE)
+            shown = ["not printed" if some is None else some for some in digits]
+            return printed(OPEN, f"{where}: {shown[0]}, {shown[1]}", table)
         gain = Fraction(digits[1]) - Fraction(digits[0])
         better = (gain if LOWER_IS_BETTER[self.figure] else -gain) > 0 or (self.ties and gain == 0)
         word = "lower is better" if LOWER_IS_BETTER[self.figure] else "higher is better"
-        line = f"{where}: {digits[0]}, {digits[1]}; {word} ({table.source})"
-        return Weighed(FOR if better else AGAINST, line, own=TABLE)
+        return printed(FOR if better else AGAINST, f"{where}: {digits[0]}, {digits[1]}; {word}", table)
 
 
 @dataclass(frozen=True)
@@ -142,9 +148,7 @@ class Within:
         table = context.tables[self.table]
         found, most = self.formula(lambda system, figure: read(table.rows[system][figure])), Fraction(self.most)
         stance = FOR if found.high <= most else AGAINST if found.low > most else OPEN
-        return Weighed(
-            stance, f"{self.words} = {found}, at most {self.most} ({self.reason}; {table.source})", own=TABLE
-        )
+        return printed(stance, f"{self.words} = {found}, at most {self.most}: {self.reason}", table)
 
 
 @dataclass(frozen=True)

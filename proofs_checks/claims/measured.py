@@ -57,15 +57,15 @@ class Separated:
         for pair in content["verdict"]["pairs"]:
             for a, b, sign in ((pair["first"], pair["second"], 1), (pair["second"], pair["first"], -1)):
                 if pair["figure"] == self.figure and self.first in f" {a}" and self.second in f" {b}":
-                    return self.say(sign * pair["value"], [sign * end for end in pair["interval"][::sign]])
+                    ends = [sign * end for end in pair["interval"][::sign]]
+                    return self.say(f"{a} less that of {b}", sign * pair["value"], ends)
         raise ValueError(f"{self.file} compares no {self.first!r} with {self.second!r} in {self.figure}")
 
-    def say(self, value: float, interval: list[float]) -> Found:
-        """The difference first - second."""
+    def say(self, pair: str, value: float, interval: list[float]) -> Found:
+        """The difference first - second, of the systems as the file names them."""
         better = interval[1] < 0 if LOWER_IS_BETTER[self.figure] else interval[0] > 0
         worse = interval[0] > 0 if LOWER_IS_BETTER[self.figure] else interval[1] < 0
-        pair, between = f"{self.first.strip()} less that of {self.second.strip()}", [round(end, 3) for end in interval]
-        line = f"{self.figure} of {pair}: {value:.3f}, interval {between}"
+        line = f"{self.figure} of {pair}: {value:.3f}, interval {[round(end, 3) for end in interval]}"
         return FOR if better else AGAINST if worse else OPEN, line
 
 
@@ -84,9 +84,11 @@ class Below:
 
     def look(self, content: dict[str, Any]) -> Found:
         """Both figures."""
-        one, other = (the_one(content["systems"], words)[self.figure] for words in (self.first, self.second))
+        rows = [the_one(content["systems"], words) for words in (self.first, self.second)]
+        one, other = (row[self.figure] for row in rows)
         gain = other - one if LOWER_IS_BETTER[self.figure] else one - other
-        line = f"exact {self.figure} of {self.first.strip()} and {self.second.strip()}: {one:.4f}, {other:.4f}"
+        pair = " and".join(map(named, rows))
+        line = f"exact {self.figure} of{pair}: {one:.4f}, {other:.4f}"
         return FOR if gain > 0 else AGAINST if gain < 0 else OPEN, line
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proofs_checks.claims.claim import Claim
-from proofs_checks.claims.evidence import Beside, Proven
+from proofs_checks.claims.evidence import Beats, Beside, Proven
 from proofs_checks.claims.measured import Below, EverySeed
 
 OLDER = (
@@ -25,9 +25,12 @@ OLDER = (
         "GSD takes fewer calls than strict speculative decoding",
         "GSD (arXiv 2508.07747), experiments",
         {
+            "calls on Lumina, CSD's table": [Beats("CSD Lumina", "GSD", "SJD", "calls")],
+            "calls on Janus, CSD's table": [Beats("CSD Janus", "GSD", "SJD", "calls")],
+            "calls on Lumina, SCD's table": [Beats("SCD Lumina", "GSD", "SJD", "calls")],
             "fashion, released thresholds": [EverySeed("tokens_per_call", "GSD", "SJD")],
-            "exact calls, windows of two": [
-                Below(f"ablations/exact_grouped_{some}.json", "expected_calls", " Grouped(size=2", " Strict()")
+            "exact calls, windows of two ranks and no filter, published by nobody": [
+                Beside(Below(f"ablations/exact_grouped_{some}.json", "expected_calls", " Grouped(size=2", " Strict()"))
                 for some in ("digits", "fashion")
             ],
         },

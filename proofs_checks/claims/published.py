@@ -16,6 +16,11 @@ class Table(NamedTuple):
     source: str
     rows: Mapping[str, Mapping[str, str]]
 
+    @property
+    def paper(self) -> str:
+        """As claims name their source: "CSD (arXiv 2606.27829)"."""
+        return self.source.partition(",")[0]
+
 
 LOWER_IS_BETTER = {"seconds": True, "calls": True, "fid": True, "accepted": False, "clip": False, "speedup": False}
 

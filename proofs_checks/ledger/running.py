@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 from proofs_checks.proving import prove
 from proofs_checks.results import TheoremResult
@@ -15,8 +17,8 @@ from specsim.errors import SpecsimError
 from specsim.testing.claims_command import without_traces
 from specsim.testing.statements import PROFILES
 
-SOLVERS = ("z3-solver", "cvxpy", "highspy", "hypothesis")
-"""What searches, proofs and certificates are made with."""
+SOLVERS = {"z3-solver": "z3", "cvxpy": "cvxpy", "highspy": "highspy", "hypothesis": "hypothesis"}
+"""What searches, proofs and certificates are made with: distribution -> module."""
 
 
 def run(
@@ -36,6 +38,8 @@ def run(
                     progress(result, done, len(wanted))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():  # a theorem may take minutes to its end
+                child.terminate()
             raise
     return [found[name] for name in wanted]
 
@@ -47,7 +51,9 @@ def prove_by_name(name: str, profile: str) -> TheoremResult:
 
 
 def silence() -> None:
-    """A solver's library prints its licence to standard output, where JSON belongs."""
+    """In a worker: an interrupt is the parent's business; a solver's library prints its licence to standard output,
+    where JSON belongs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -73,8 +79,8 @@ def solvers() -> dict[str, str]:
 
 
 def installed(name: str) -> str:
-    """Version of a distribution."""
+    """Version of a distribution whose module can be imported."""
     try:
-        return version(name)
-    except PackageNotFoundError:
+        return version(name) if find_spec(SOLVERS[name]) else "missing"
+    except (PackageNotFoundError, ValueError):
         return "missing"

@@ -71,6 +71,7 @@ def problems(results: Iterable[TheoremResult]) -> list[str]:
     found = []
     for result in results:
         found += [f"{part.id}: {verdict_words(part)}: {part.text}" for part in result.parts if not part.agrees]
+        found += [f"{part.id}: declared, and {why}" for part in result.parts for why in part.missing]
         found += [f"{result.id}: mutant survives: {some.name}" for some in result.mutants if not some.caught]
         found += [f"{result.id}: weakened, {some.status}: {some.text}" for some in result.weakened if not some.settled]
     return found

@@ -1,4 +1,4 @@
-"""Fields with one entry for every slot: numbers, and models whose positions differ but do not depend on the prefix."""
+"""Fields with an entry for every slot or path: numbers, and models whose laws do not depend on the prefix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proofs_checks.theorems.blocks import context_free
 from specsim import Table
-from specsim.testing.fields import LawField, ProbabilityField, Shape
+from specsim.testing.fields import LawField, ProbabilityField, Shape, exact, rows
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,32 @@ class ContextFreeField:
     def read(self, text: Any, shape: Shape) -> Any:
         """From JSON."""
         return tuple(LawField().read(law, shape) for law in text)
+
+
+@dataclass(frozen=True)
+class PerPathField:
+    """V numbers from 0 to 1 after every path shorter than N, as acceptances that depend on the path are."""
+
+    def strategy(self, shape: Shape) -> st.SearchStrategy[Any]:
+        """Rows drawn one by one."""
+        count, row = rows(shape), ProbabilityField().strategy(shape)
+        return st.lists(row, min_size=count, max_size=count).map(tuple)
+
+    def values(self, shape: Shape, denominator: int) -> Iterator[Any]:
+        """Every table of them."""
+        return product(ProbabilityField().values(shape, denominator), repeat=rows(shape))
+
+    def load(self, raw: Any) -> Table:
+        """The table, shorter paths first."""
+        vocab, length = len(raw[0]), 0
+        while rows(Shape(vocab, length)) < len(raw):
+            length += 1
+        return Table(exact(raw), length)
+
+    def text(self, raw: Any) -> Any:
+        """Rows of fractions as text."""
+        return [ProbabilityField().text(row) for row in raw]
+
+    def read(self, text: Any, shape: Shape) -> Any:
+        """From JSON."""
+        return tuple(ProbabilityField().read(row, shape) for row in text)

@@ -127,7 +127,8 @@ T05 = Theorem(
         ),
         Weakened(
             Statement(
-                "equal context-free laws, any rule: tokens of a call = (1 - alpha^(L+1))/(1 - alpha), alpha of slot 0",
+                "equal context-free laws, any rule: tokens of a call = (1 - alpha^(L+1))/(1 - alpha), "
+                "alpha of the first slot",
                 replace(EQUAL, fields={**EQUAL.fields, "rule": OneOf((Strict(), COOLING))}),
                 block_of_equal_laws,
                 geometric,

@@ -66,7 +66,7 @@ def rate(case: Case) -> Fraction:
 
 
 def first_slot(case: Case) -> Any:
-    """Slot 0 in the shape of a law's batch."""
+    """The first slot, index 0, in the shape of a law's batch."""
     return case.draft.argmax() * 0
 
 

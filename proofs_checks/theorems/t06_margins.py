@@ -18,18 +18,19 @@ from proofs_checks.theorems.blocks import (
     round_starts,
     walk,
 )
-from specsim import Additive, Annealed, Cactus, CascadeOpt, Chain, Lenient, Table, Typical, exact
+from proofs_checks.theorems.slot_fields import PerPathField
+from specsim import Additive, Annealed, Cactus, CascadeOpt, Chain, Ensemble, Lenient, Table, Typical, exact
 from specsim.arrays import Array, positive_part, total_variation
 from specsim.laws import target_mass
 from specsim.testing.domains import MODELS, PAIR, Case, Domain
-from specsim.testing.fields import ModelField, NumberField, OneOf
+from specsim.testing.fields import ModelField, OneOf
 from specsim.testing.fields import exact as exact_array
 from specsim.testing.statements import equal, holds
 
 KEEP_ALL = CascadeOpt(alpha=1.0)
 """Keeps every draft: out = q, any law."""
 BY_PATH = Domain(
-    {**MODELS, "keep": ModelField(), "strength": NumberField(Fraction(0), Fraction(1)), "residual": ModelField()},
+    {**MODELS, "accept": PerPathField(), "residual": ModelField()},
     vocabs=(1, 2, 3),
     lengths=(2, 3),
     cost=8,
@@ -38,7 +39,7 @@ BY_PATH = Domain(
 SLOTS = Domain({**MODELS, "rule": OneOf((KEEP_ALL, Lenient(1.5)))}, vocabs=(1, 2, 3), lengths=(1, 2), cost=3)
 """The L = N slots of a block alone."""
 EQUAL = Domain(
-    {**PAIR, "lookahead": OneOf((1, 2)), "rule": OneOf((Lenient(1.5), KEEP_ALL))},
+    {**PAIR, "lookahead": OneOf((1, 2)), "rule": OneOf((Lenient(1.5), KEEP_ALL, Ensemble(0.5)))},
     vocabs=(1, 2, 3),
     lengths=(1, 2, 3, 4),
     cost=8,
@@ -51,10 +52,8 @@ Errors = Callable[[list[Slot]], Array]
 
 
 def verifier(case: Case) -> ByPath:
-    """b = strength keep / max keep and G, a row of the table for every path."""
-    laws = case.keep.laws
-    accept = case.strength * laws / laws.max(axis=-1, keepdims=True)
-    return ByPath(Table(accept, case.length), case.residual)
+    """b and G, a row of the table for every path."""
+    return ByPath(case.accept, case.residual)
 
 
 def decoded(case: Case) -> Array:

@@ -68,7 +68,7 @@ T07 = Theorem(
                 gain,
                 price_list,
             ),
-            proof=Proof("every V, context-free, L <= 4", prices),
+            proof=Proof("every V, any models, L <= 4", prices),
         ),
         Part(
             Statement(

@@ -40,21 +40,35 @@ def rest_of(strict: list[Any]) -> list[Any]:
     return found[::-1]
 
 
+def one_path() -> list[Obligation]:
+    """After a path of mass A: a token, m = min(p, q), A' = D + A m and T' for the longer path; w = sum m T'."""
+    before, after, extra, m, later, w, rest = reals("A A' D m T' w T")
+    masses = [before >= 0, extra >= 0, m >= 0, later >= 1, after == extra + before * m]
+    prefix = [before >= 0, w >= 0, rest == 1 + w]
+    return [
+        Obligation("A' T' = D T' + A m T'", masses, after * later == extra * later + before * m * later),
+        Obligation("A sum m T' = A T - A", prefix, before * w == before * rest - before),
+    ]
+
+
 def prices() -> list[Obligation]:
-    """P_k = x_k + a_k P_(k-1), S_k = a_k S_(k-1): sum P_k - sum S_k = sum x_k T_k."""
+    """Any models, t_i = sum A_i T_i, d_i = sum D_i T_i over the paths: t_i + P_(i-1) = d_i + t_(i-1) by `one_path`.
+
+    t_0 = T_0 is one number for all rules, t_L = P_L; with D = 0 the same holds of the strict rule, P' and t'.
+    """
 
     def of(size: int) -> Obligation:
-        strict, extra = named("a", size), named("x", size)
-        relaxed: list[Any] = [1]
-        plain: list[Any] = [1]
-        for a, x in zip(strict, extra, strict=True):
-            relaxed.append(x + a * relaxed[-1])
-            plain.append(a * plain[-1])
-        gained = total([x * rest for x, rest in zip(extra, rest_of(strict), strict=True)])
-        assume = [both(a >= 0, a <= 1) for a in strict] + [x >= 0 for x in extra]
-        return Obligation(f"L = {size}", assume, total(relaxed[1:]) - total(plain[1:]) == gained)
+        (start,) = reals("T0")
+        extra, sums, assume = named("d", size), [], [start >= 1]
+        for mark, more in (("", extra), ("'", [0] * size)):
+            alive, worth = [1, *named(f"P{mark}", size)], [start, *named(f"t{mark}", size)]
+            steps = zip(pairwise(alive), pairwise(worth), more, strict=True)
+            assume += [after + mass == d + before for (mass, _), (before, after), d in steps]
+            assume += [worth[-1] == alive[-1], *(some >= 0 for some in alive[1:])]
+            sums.append(total(alive[1:]))
+        return Obligation(f"L = {size}", assume, sums[0] - sums[1] == total(extra))
 
-    return [*one_token(), *(of(size) for size in (1, 2, 3, 4))]
+    return [*one_token(), *one_path(), *(of(size) for size in (1, 2, 3, 4))]
 
 
 def feasible(strict: list[Any], alive: list[Any]) -> list[Any]:

@@ -60,9 +60,9 @@ def bias() -> list[Obligation]:
 def slot() -> list[Obligation]:
     """Induction over what is left of a run of a chain: keeping less of a token costs no less.
 
-    For one token of target mass p > 0: b = a/p and d <= b are the shares that two lossless rules keep.  Expected calls
-    still to come: first with all slots left, on with fewer, later with fewer yet, off = 1 + first after a refusal;
-    with the rule of d they are no smaller.
+    For one token of target mass p > 0: b = a/p and d <= b are the shares that two rules keep, both lossless at every
+    slot.  Expected calls still to come: first with all slots left, on with fewer, later with fewer yet, off = 1 + first
+    after a refusal; with the rule of d they are no smaller.
     """
     b, d, first, on, later, other_on, other_off = reals("b d A0 A1 A2 B D")
     off = 1 + first

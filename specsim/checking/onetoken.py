@@ -16,6 +16,7 @@ import numpy as np
 from specsim.arrays import Array, divide, is_exact, number, total_variation
 from specsim.checking.pairs import Pair, Stack
 from specsim.checking.validity import guarded
+from specsim.errors import SpecsimError
 from specsim.verification import Rule, output_law
 
 FLOAT_SLACK = 1e-12
@@ -45,7 +46,19 @@ def measure(rule: Rule, stack: Stack, accept: Array) -> OneToken:
     draft, target = stack.draft, stack.target
     with np.errstate(all="ignore"):
         out = guarded(rule, output_law, rule, draft, target, stack.position)
+    require_numbers(rule, stack, out)
     return figures(draft, target, accept, out)
+
+
+def require_numbers(rule: Rule, stack: Stack, out: Array) -> None:
+    """The law that comes out is asked for with a token dimension more than the verdict was: it must be numbers too."""
+    bad = np.argwhere(out != out)  # a NaN is not even itself
+    if len(bad):
+        m, slot, token = (int(i) for i in bad[0])
+        raise SpecsimError(
+            f"{rule!r}: its output for token {token} is not a number; {stack.pairs[m]}, slot {stack.position[slot]}; "
+            "a verdict must not depend on the shape of the batch"
+        )
 
 
 def figures(draft: Array, target: Array, accept: Array, out: Array) -> OneToken:

@@ -72,7 +72,9 @@ def check(
         check_rule(rule, laws, expect, as_json)
     else:
         only_without("--claims", laws=laws, expect=expect)
-        claims_of(rule, claims, profile or "ci", "counterexamples" if out is None else out, as_json)
+        claims_of(
+            rule, claims, "ci" if profile is None else profile, "counterexamples" if out is None else out, as_json
+        )
 
 
 def check_rule(spec: str, laws: Path | None, expect: str | None, as_json: bool) -> None:

@@ -32,7 +32,7 @@ def prove(
             if not sys.stderr.isatty():  # where there is no bar, a line for each
                 say(f"{done} of {of}: {result.id} {result.result}, {result.seconds:.0f} s")
 
-        ledger = make_ledger(theorem, profile, jobs or os.cpu_count() or 1, out, tell)
+        ledger = make_ledger(theorem, profile, (os.cpu_count() or 1) if jobs is None else jobs, out, tell)
     emit(ledger.content, view(ledger.results, ledger.claims), as_json)
     if out is not None:
         say(f"wrote {out}/ledger.html, ledger.md, ledger.json and the counterexamples")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from specsim.errors import SpecsimError
-from specsim.files import ready_directory, write_together
+from specsim.files import collide, ready_directory, write_together
 from specsim.testing.assertions import profile_of
 from specsim.testing.claims import Judged, chosen, judge_all
 from specsim.testing.counterexamples import (
@@ -52,7 +53,9 @@ def check_claims(spec: str, names: str, profile: str, directory: str, progress: 
     """Judge the claims of the rule or decoder that a spec names; failing ones are written in the directory."""
     subject, effort = from_spec(spec), profile_of(profile)
     claims = chosen(names.split(","), subject)
-    ready_directory(directory, [name for claim in claims for name in file_names(claim.name)])
+    names_of_files = [name for claim in claims for name in file_names(claim.name)]
+    ready_directory(directory, names_of_files)
+    keep_own_file(spec, directory, names_of_files)
     with without_traces():
         judged = judge_all(claims, subject, effort, lambda done: progress(done, len(claims)))
     failing = [some for some in judged if some.finding is not None and not some.holds]
@@ -67,6 +70,15 @@ def check_claims(spec: str, names: str, profile: str, directory: str, progress: 
     }
     shown = Group(*parts(subject, judged, directory))
     return Answer(content, shown, [some.claim.name for some in judged if not some.holds])
+
+
+def keep_own_file(spec: str, directory: str, names: list[str]) -> None:
+    """A counterexample may not take the place of the file that the rule itself is in, not even through a link."""
+    own = re.match(r"(.+\.py)(:|$)", spec)
+    for name in names if own else ():
+        target = Path(directory) / name
+        if own and collide(own[1], target):
+            raise SpecsimError(f"{target} would take the place of {own[1]}; choose another --out")
 
 
 def files_of(judged: Judged, directory: Path) -> dict[str, bytes]:

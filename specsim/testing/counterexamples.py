@@ -56,7 +56,7 @@ class Replayed:
     @property
     def holds(self) -> bool:
         """Whether the statement holds on the case now."""
-        return not self.margin < -self.statement.slack
+        return self.statement.allows(self.margin)
 
 
 def counterexample(judged: Judged) -> Counterexample:
@@ -124,7 +124,7 @@ def replay(statement: Statement, found: Counterexample, subject: str) -> Replaye
     case = statement.domain.read(found.case)
     if not statement.domain.covers(case):
         raise SpecsimError(f"V = {case.vocab}, N = {case.length} is beyond what this statement is looked at for")
-    return Replayed(statement, case, subject, statement.margin(case, statement.subject))
+    return Replayed(statement, case, subject, statement.measure(case))
 
 
 def number_text(value: Any) -> str:

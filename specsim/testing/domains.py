@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from specsim.errors import SpecsimError
-from specsim.testing.fields import Field, LawField, ModelField, OneOf, Shape
+from specsim.testing.fields import Field, LawField, ModelField, OneOf, Shape, rows
 
 HIGHEST = {1: 4, 2: 4, 3: 3, 4: 2}
 """Vocabulary -> highest denominator of the laws that are listed one by one."""
@@ -133,8 +133,7 @@ class Domain:
     def known_cases(self) -> Iterator[Case]:
         """The known cases that satisfy the hypotheses."""
         for values in self.known():
-            some = next(value for value in values.values() if isinstance(value, tuple))
-            case = self.case(Shape(len(some), self.lengths[0]), values)
+            case = self.case(shape_of(values), values)
             if self.where(case):
                 yield case
 
@@ -174,6 +173,17 @@ def whole(content: Mapping[str, Any], name: str) -> int:
     if type(value) is not int or not 1 <= value <= MOST:
         raise SpecsimError(f"{name} = {value!r} must be a whole number from 1 to {MOST}")
     return value
+
+
+def shape_of(values: Mapping[str, Any]) -> Shape:
+    """The shape of raw values: V from a law or the first law of a model, N from the number of a model's laws."""
+    some = next(value for value in values.values() if isinstance(value, tuple))
+    if isinstance(some[0], Fraction):
+        return Shape(len(some), 1)
+    vocab, length = len(some[0]), 0
+    while rows(Shape(vocab, length)) < len(some):
+        length += 1
+    return Shape(vocab, length)
 
 
 PAIR: dict[str, Field] = {"target": LawField(), "draft": LawField()}

@@ -7,6 +7,7 @@ subject in its place is a mutant.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -37,6 +38,8 @@ THOROUGH = Profile("thorough", listed=60_000, drawn=6_000, seed=0, solver_second
 PROFILES = {profile.name: profile for profile in (CI, THOROUGH)}
 LEAST_DRAWN = 15
 """Random cases of even the dearest domain."""
+MOST_SLACK = 1e-3
+"""A margin of more than this is no rounding."""
 WIDER = 9
 """Below this denominator smaller shapes are listed once more when a counterexample of a larger shape was found."""
 LOOKED_AT = 50
@@ -59,9 +62,29 @@ class Statement:
     why_slack: str = ""
     shows: Callable[[Case, Any], dict[str, Any]] | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.slack < MOST_SLACK:
+            raise ValueError(f"slack {self.slack} must be a small number of at least 0")
+
+    def measure(self, case: Case) -> Any:
+        """The margin of a case, which must be a number: what is not a number fails, at -inf; TypeError for a yes or no
+        (`holds` makes a margin of one), for +inf and for anything else."""
+        margin = self.margin(case, self.subject)
+        if isinstance(margin, (bool, np.bool_)) or not isinstance(margin, (int, float, Fraction, np.number)):
+            raise TypeError(f"the margin is {margin!r}, must be a number")
+        if margin != margin:
+            return -math.inf
+        if margin == math.inf:
+            raise TypeError("the margin is infinite, must be a number")
+        return margin
+
+    def allows(self, margin: Any) -> bool:
+        """Whether a case of this margin is no counterexample."""
+        return bool(margin >= -self.slack)
+
     def fails(self, case: Case) -> bool:
         """Whether the case is a counterexample."""
-        return bool(self.margin(case, self.subject) < -self.slack)
+        return not self.allows(self.measure(case))
 
     def about(self, subject: Any) -> Statement:
         """The same statement about something else."""
@@ -125,9 +148,9 @@ def remembered(statement: Statement) -> Finding:
     cases = sorted(statement.domain.known_cases(), key=lambda case: case.size)
     worst = None
     for tried, case in enumerate(cases, 1):
-        margin = statement.margin(case, statement.subject)
+        margin = statement.measure(case)
         worst = margin if worst is None else min(worst, margin)
-        if margin < -statement.slack:
+        if not statement.allows(margin):
             return Finding(margin, case, False, 0, tried, ())
     return Finding(worst, None, False, 0, len(cases), ())
 
@@ -162,9 +185,9 @@ def listing(statement: Statement, sizes: Iterable[tuple[Shape, int]], most: int)
             if tried >= most or looked > most * LOOKED_AT:
                 return Finding(worst, None, False, tried, 0, triples(complete))
             if statement.domain.where(case):
-                tried, margin = tried + 1, statement.margin(case, statement.subject)
+                tried, margin = tried + 1, statement.measure(case)
                 worst = margin if worst is None else min(worst, margin)
-                if margin < -statement.slack:
+                if not statement.allows(margin):
                     return Finding(margin, case, True, tried, 0, triples(complete))
         complete[shape] = denominator
     return Finding(worst, None, False, tried, 0, triples(complete))
@@ -181,9 +204,9 @@ def drawing(statement: Statement, most: int, profile: Profile) -> Finding:
     failing: list[Case] = []
 
     def once(case: Case) -> None:
-        margin = statement.margin(case, statement.subject)
+        margin = statement.measure(case)
         margins.append(margin)
-        if margin < -statement.slack:
+        if not statement.allows(margin):
             failing.append(case)
             raise Counterexample
 
@@ -202,7 +225,7 @@ def drawing(statement: Statement, most: int, profile: Profile) -> Finding:
     except Counterexample:
         # Hypothesis shrinks, and runs the smallest failing case last.
         case = failing[-1]
-        return Finding(statement.margin(case, statement.subject), case, False, 0, len(margins), ())
+        return Finding(statement.measure(case), case, False, 0, len(margins), ())
     return Finding(min(margins, default=None), None, False, 0, len(margins), ())
 
 

@@ -11,6 +11,8 @@ import pytest
 from proofs_checks.claims import CLAIMS, Claim, part, settle
 from proofs_checks.claims.claim import (
     AGAINST,
+    CONSISTENT,
+    CONSISTENT_IN_PART,
     CONTRADICTED,
     FOR,
     HOLDS,
@@ -28,6 +30,8 @@ from proofs_checks.claims.claim import (
     Weighed,
     verdict,
 )
+from proofs_checks.claims.computed import LIKELY, BlockResidual, OnlyConfident, SteadierCalls
+from proofs_checks.claims.coolsd import BLOCK
 from proofs_checks.claims.evidence import (
     Beats,
     Beside,
@@ -44,7 +48,7 @@ from proofs_checks.claims.measured import Below, EverySeed, NoBias, Separated
 from proofs_checks.claims.published import LOWER_IS_BETTER, PUBLISHED, Table
 from proofs_checks.theorems import THEOREMS
 from proofs_checks.theorems.t20_rules import OFF_LINE, ON_LINE
-from specsim import RULES
+from specsim import RULES, ContentAwareUnmasked, Jacobi, Lenient, Strict
 from specsim.errors import SpecsimError
 
 STATED = {f"{name}.{n}": some.stated for name, theorem in THEOREMS.items() for n, some in enumerate(theorem.parts, 1)}
@@ -105,8 +109,8 @@ def test_turning_the_parts_of_theorems_round_changes_the_verdict(claim: Claim) -
 
 
 def test_one_flipped_part_turns_a_claim_that_held() -> None:
-    claim = by_words("G* = norm[p - q b]+ minimises")
-    name = part("T02", "G* attains it", CONTEXT.texts)
+    claim = by_words("reaches the upper limit 1 - TV")
+    name = part("T09", "the maximal redraw of X ~ old has Y ~ new", CONTEXT.texts)
     assert settle([claim], STATED)[0].verdict == HOLDS
     assert settle([claim], {**STATED, name: "fails"})[0].verdict == IN_PART
     assert settle([claim], {**STATED, name: "inconclusive"})[0].verdict == IN_PART
@@ -123,15 +127,21 @@ def changed(table: str, system: str, figure: str, digits: str) -> dict[str, Tabl
 @pytest.mark.parametrize(
     ("words", "before", "change", "after"),
     [
-        ("a speed-up of 2.69", HOLDS, ("COOL-SD Lumina", "AR", "seconds", "190.14"), IN_PART),
-        ("a speed-up of 2.72", HOLDS, ("COOL-SD LlamaGen", "COOL-SD 2", "seconds", "4.72"), IN_PART),
-        ("at least as good and faster than LANTERN++", HOLDS, ("COOL-SD Lumina", "LANTERN++", "fid", "30.29"), IN_PART),
-        ("up to 4.2 times", HOLDS, ("SCD Lumina", "SCD-GS", "seconds", "34.24"), IN_PART),
-        ("up to 13.6 times", IN_PART, ("SCD Cosmos", "SCD-GS", "seconds", "11.56"), HOLDS),
-        ("a negligible cost to a call", HOLDS, ("SCD Lumina", "SCD-MC", "seconds", "30.00"), CONTRADICTED),
+        ("a speed-up of 2.69", CONSISTENT, ("COOL-SD Lumina", "AR", "seconds", "190.14"), CONSISTENT_IN_PART),
+        ("a speed-up of 2.72", CONSISTENT, ("COOL-SD LlamaGen", "COOL-SD 2", "seconds", "4.72"), CONSISTENT_IN_PART),
+        (
+            "faster than LANTERN++",
+            CONSISTENT_IN_PART,
+            ("COOL-SD LlamaGen", "COOL-SD 2", "seconds", "4.80"),
+            CONTRADICTED,
+        ),
+        ("fewer calls than strict", HOLDS, ("SCD Lumina", "GSD", "calls", "1100"), IN_PART),
+        ("up to 4.2 times", CONSISTENT, ("SCD Lumina", "SCD-GS", "seconds", "34.24"), CONSISTENT_IN_PART),
+        ("up to 13.6 times", CONSISTENT_IN_PART, ("SCD Cosmos", "SCD-GS", "seconds", "11.56"), CONSISTENT),
+        ("a negligible cost, in time", CONSISTENT_IN_PART, ("SCD Lumina", "SCD-MC", "seconds", "30.00"), CONTRADICTED),
         ("consistently exceeds", CONTRADICTED, ("CSD Lumina", "CSD", "fid", "30.00"), UNDECIDED),
-        ("matches or exceeds EAGLE", CONTRADICTED, ("CSD Lumina", "CSD", "clip", "33.3"), IN_PART),
-        ("which is .17 %", IN_PART, ("CSD Lumina", "SJD", "seconds", "37.50"), HOLDS),
+        ("matches or exceeds EAGLE", CONTRADICTED, ("CSD Lumina", "CSD", "clip", "33.3"), CONSISTENT_IN_PART),
+        ("which is .17 %", CONSISTENT_IN_PART, ("CSD Lumina", "SJD", "seconds", "37.50"), CONSISTENT),
     ],
 )
 def test_a_changed_published_figure_changes_the_verdict(
@@ -220,10 +230,68 @@ def weighed(*stances: str, own: str = "", reachable: bool = True) -> list[Weighe
         ([weighed(OPEN, reachable=False)], OUT_OF_REACH),
         ([weighed(FOR), [Weighed(AGAINST, "", counts=False)]], HOLDS),
         ([[Weighed(FOR, "", counts=False)]], UNDECIDED),
+        ([weighed(FOR, own=TABLE), weighed(FOR, own=TABLE)], CONSISTENT),
+        ([weighed(FOR, own=TABLE), weighed(FOR)], HOLDS),
+        ([weighed(FOR, own=TABLE), weighed(OPEN)], CONSISTENT_IN_PART),
+        ([weighed(FOR, own=TABLE), weighed(AGAINST)], CONSISTENT_IN_PART),
+        ([weighed(FOR, own=TABLE), weighed(FOR, AGAINST)], CONSISTENT_IN_PART),
+        ([weighed(FOR, own=TABLE), weighed(FOR), weighed(AGAINST)], IN_PART),
     ],
 )
 def test_how_aspects_add_up(aspects: list[list[Weighed]], word: str) -> None:
     assert verdict(aspects) == word
+
+
+def test_only_a_claims_own_paper_makes_a_figure_its_own() -> None:
+    evidence = [Beats("CSD Lumina", "GSD", "SJD", "calls")]
+    sources = ("CSD (arXiv 2606.27829), experiments", "GSD (arXiv 2508.07747)")
+    claims = [Claim("C00", "made up", source, {"it": evidence}) for source in sources]
+    assert [result.verdict for result in settle(claims, STATED)] == [CONSISTENT, HOLDS]
+
+
+def test_only_what_the_own_paper_prints_supports_a_claim_that_is_consistent_with_its_own_table() -> None:
+    found = [result for result in settle(CLAIMS, STATED) if result.verdict in (CONSISTENT, CONSISTENT_IN_PART)]
+    assert len(found) > 5
+    for result in found:
+        supporting = [line for line in result.evidence_lines if line.startswith(f"{FOR}, ")]
+        assert all(f"({result.source.partition(',')[0]}, " in line for line in supporting)
+
+
+def test_a_better_residual_of_a_block_refutes_and_a_worse_one_proves_nothing() -> None:
+    """By hand: 3/5 with G*, 7/12 with (0, 0, 1) in the second slot."""
+    assert (BLOCK.error(False), BLOCK.error(True)) == (Fraction(3, 5), Fraction(7, 12))
+    assert BLOCK.weigh(CONTEXT).stance == AGAINST
+    assert replace(BLOCK, rival=(("0", "1", "0"), ("1", "0", "0"))).weigh(CONTEXT).stance == OPEN
+    alone = BlockResidual(BLOCK.target[1:], BLOCK.draft[1:], BLOCK.keep[1:], BLOCK.rival[1:])
+    assert alone.error(False) <= alone.error(True)
+    assert alone.weigh(CONTEXT).stance == OPEN
+
+
+@pytest.mark.parametrize(
+    ("rule", "tokens", "stance"),
+    [
+        (ContentAwareUnmasked(), 1000, AGAINST),
+        (ContentAwareUnmasked(delta=0.1), 1000, OPEN),
+        (Strict(), 1000, OPEN),
+        (Lenient(1.3), 2, OPEN),
+    ],
+)
+def test_a_flat_draft_that_is_relaxed_refutes_confidence(rule: object, tokens: int, stance: str) -> None:
+    """TV is 1/10, so a filter at .1 is shut; of two tokens the likelier has 3/5, which is confident."""
+    assert Fraction(3, 5) > LIKELY
+    assert OnlyConfident(rule, tokens, "1/5").weigh(CONTEXT).stance == stance
+
+
+def test_variances_of_calls_are_compared_exactly() -> None:
+    maximal, independent = Jacobi(3, "maximal"), Jacobi(3, "independent")
+    pairs = [(maximal, independent), (independent, maximal), (maximal, maximal)]
+    assert [SteadierCalls("digits", *pair).weigh(CONTEXT).stance for pair in pairs] == [FOR, AGAINST, OPEN]
+
+
+def test_measured_systems_are_shown_by_their_whole_names() -> None:
+    lines = [line for result in settle(CLAIMS, STATED) for line in result.evidence_lines if "(results/ab" in line]
+    assert len(lines) > 40
+    assert all(line.count("(") == line.count(")") for line in lines)
 
 
 def test_what_is_printed_stands_for_all_that_rounds_to_it() -> None:

@@ -1,11 +1,14 @@
 """The checker of theorems, checked by broken theorems: each fault must be seen, and none be called proved."""
 
 import builtins
+import math
 from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
+import numpy as np
 import pytest
+import z3
 
 from proofs_checks import proving
 from proofs_checks.certificates import Certificate
@@ -145,6 +148,7 @@ def test_a_missing_solver_is_said_and_never_a_pass(module: str, word: str, monke
     (found,) = theorem(replace(part, proof=part.proof if module == "z3" else None)).parts
     assert found.result == "holds" and found.method == ("certified" if module == "z3" else "tested")
     assert any(note.startswith(word) for note in found.notes)
+    assert any(note.startswith(word) for note in found.missing), "and so it is a problem"
 
 
 def test_a_solver_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,3 +169,57 @@ def test_ids_are_those_of_the_rows() -> None:
 
 def test_a_certificate_is_an_instance_of_the_public_record() -> None:
     assert isinstance(T02.parts[1].certificate, Certificate) and proving.PROGRAM_COST >= 1
+
+
+@pytest.mark.parametrize(
+    ("margin", "word"),
+    [
+        (lambda case, _: False, "the margin is False, must be a number"),
+        (lambda case, _: np.bool_(True), "must be a number"),
+        (lambda case, _: None, "the margin is None, must be a number"),
+        (lambda case, _: math.inf, "the margin is infinite"),
+        (lambda case, _: [F(0)], "must be a number"),
+    ],
+)
+def test_a_margin_that_is_no_number_is_inconclusive(margin: Any, word: str) -> None:
+    result = theorem(Part(says("odd", margin)), weakened=(Weakened(says("odd", margin), "so it is said"),))
+    assert result.parts[0].result == "inconclusive" and word in result.parts[0].notes[0]
+    assert not result.weakened[0].settled
+
+
+def test_a_margin_that_is_not_a_number_fails() -> None:
+    (part,) = theorem(Part(says("nan", lambda case, _: math.nan))).parts
+    assert (part.result, part.margin) == ("fails", "-inf")
+
+
+def test_a_slack_is_small_and_a_number() -> None:
+    for slack in (math.nan, math.inf, -1.0, 0.5):
+        with pytest.raises(ValueError, match="must be a small number"):
+            Statement("loose", LAWS, lambda case, _: F(0), slack=slack)
+
+
+def test_a_proof_of_nothing_proves_nothing() -> None:
+    (part,) = theorem(Part(TRUE, proof=Proof("every V", lambda: []))).parts
+    assert part.method == "tested" and "nothing to prove" in part.missing[0]
+
+
+def test_no_solver_can_refute_without_a_counterexample_what_is_stated_to_fail() -> None:
+    result = theorem(Part(TRUE, stated=FAILS, proof=x_is(False)))
+    assert result.parts[0].result == "inconclusive" and problems([result])
+
+
+def test_a_proof_or_certificate_that_came_to_nothing_is_a_problem() -> None:
+    unanswered = Proof("every V", lambda: [Obligation("vacuous", [z3.BoolVal(False)], z3.BoolVal(True))])
+    result = theorem(Part(TRUE, proof=unanswered))
+    assert result.parts[0].result == "holds" and "contradict" in problems([result])[0]
+
+
+@pytest.mark.parametrize("part", [0, -1, 3, 2])
+def test_a_mutant_is_put_to_a_part_that_holds(part: int) -> None:
+    with pytest.raises(ValueError, match="must hold"):
+        Theorem("T99", "", "", (Part(TRUE), Part(FALSE, stated=FAILS)), (Mutant("lost", F(2), part),))
+
+
+def test_a_theorem_says_something() -> None:
+    with pytest.raises(ValueError, match="has no statement"):
+        Theorem("T99", "", "", ())

@@ -157,3 +157,31 @@ def test_without_z3_nothing_fails_but_the_proof() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == MISSING
+
+
+REMEMBERED: dict[str, bool] = {}
+
+
+def remembers(case: Case, _: Any) -> Any:
+    """A comparison is made once and its answer used for ever."""
+    if "answer" not in REMEMBERED:
+        REMEMBERED["answer"] = bool(case.target[0] > case.draft[0])
+    return Fraction(0 if REMEMBERED["answer"] else -1)
+
+
+def in_floats(case: Case, _: Any) -> Any:
+    return Fraction(-1) if case.target[0] in [0.28125, 0.71875] else Fraction(0)
+
+
+def made_float(case: Case, _: Any) -> Any:
+    try:
+        return float(case.target[0])
+    except Exception:
+        return Fraction(0)
+
+
+@pytest.mark.parametrize("margin", [remembers, in_floats, made_float])
+def test_code_that_leaves_the_symbols_is_not_proved(margin: Any) -> None:
+    """False statements all: nothing of what they do may pass for a proof."""
+    with pytest.raises(TypeError, match="no proof by the source"):
+        by_source(Statement("false", Domain(PAIR), margin), Shape(2, 1)).obligations()
