@@ -9,6 +9,12 @@ from proofs_checks.ledger.wording import brief, counterexample_words, summary, v
 from proofs_checks.results import PartResult, TheoremResult, WeakenedResult
 
 CLAIMS_TITLE = "What the papers claim"
+CLAIMS_READING = (
+    "Verdicts follow from the evidence, aspect by aspect: holds = all of it speaks for the claim; consistent with its own "
+    "table = only figures that the paper itself prints do, nobody has measured them again here; in part = some aspects "
+    "do not; undecided = the data cannot tell; not checkable here = nothing here ever could. Evidence told beside does "
+    "not count."
+)
 TITLE = "What is known of speculative decoders, and how"
 READING = (
     "proved = by SMT for all inputs at the stated V and L, or for every V where the statement is a sum over tokens and "
@@ -43,7 +49,7 @@ def markdown(results: list[TheoremResult], claims: list[ClaimResult], pictures: 
 
 def markdown_claims(claims: list[ClaimResult]) -> list[str]:
     """The papers' sentences, each with its evidence."""
-    lines = [f"## {CLAIMS_TITLE}", ""] if claims else []
+    lines = [f"## {CLAIMS_TITLE}", "", CLAIMS_READING, ""] if claims else []
     for claim in claims:
         lines += [f"**{claim.id}, {claim.verdict}**: {claim.text} ({claim.source})", ""]
         lines += [*(f"- {line}" for line in claim.evidence_lines), ""]
@@ -95,7 +101,7 @@ def html(results: list[TheoremResult], claims: list[ClaimResult], pictures: Pict
 
 def html_claims(claims: list[ClaimResult]) -> str:
     """The papers' sentences, each with its evidence."""
-    title = f'<h2 id="claims">{CLAIMS_TITLE}</h2>' if claims else ""
+    title = f'<h2 id="claims">{CLAIMS_TITLE}</h2><p><small>{CLAIMS_READING}</small></p>' if claims else ""
     return title + "".join(
         f'<div class="part claim"><p><span class="word">{claim.id}, {escape(claim.verdict)}.</span> '
         f"{escape(claim.text)} <small>({escape(claim.source)})</small></p><details><summary>evidence</summary>"

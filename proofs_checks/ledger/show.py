@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proofs_checks.claims import ClaimResult
+from proofs_checks.ledger.pages import CLAIMS_READING, CLAIMS_TITLE
 from proofs_checks.ledger.wording import brief, counterexample_words, problems, summary, verdict_words
 from proofs_checks.results import PartResult, TheoremResult
 
@@ -60,7 +61,8 @@ def claim_rows(claims: list[ClaimResult]) -> Iterator[RenderableType]:
     """The papers' sentences with their verdicts; the evidence is on the pages and in the JSON."""
     if not claims:
         return
-    yield Text("What the papers claim", style="bold")
+    yield Text(CLAIMS_TITLE, style="bold")
+    yield Text(CLAIMS_READING, style="dim")
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("id", "claim", "verdict"):
         grid.add_column(name, vertical="top")
