@@ -109,7 +109,7 @@ T12 = Theorem(
         Part(
             Statement(
                 "SCD-MC is lossless, uniform tail, when a redrawn token that did not change keeps its old stored law",
-                over(windows("maximal_stale", (2, 3), ("uniform",))),
+                over(windows("maximal_stale", (1, 2, 3), ("uniform",)), lengths=(1, 2, 3, 4), cost=9),
                 run_off,
                 running(),
             ),
@@ -118,8 +118,9 @@ T12 = Theorem(
         ),
         Part(
             Statement(
-                "SCD-MC is lossless, one-hot tail, when a redrawn token that did not change keeps its old stored law",
-                over(windows("maximal_stale", (3,), ("onehot",)), (2,), (3,), cost=3),
+                "SCD-MC is lossless, one-hot tail, when a redrawn token that did not change keeps its old stored law "
+                "(W = 3, V <= 2, N <= 3)",
+                over(windows("maximal_stale", (3,), ("onehot",)), (1, 2), (1, 2, 3), cost=4),
                 run_off,
                 running(),
             ),
@@ -179,7 +180,7 @@ T12 = Theorem(
         Weakened(
             Statement(
                 "SJD is lossless with redraws from the law at half the temperature of the stored one: (c) dropped",
-                over(windows("independent"), (2,), (2,)),
+                over(windows("independent"), (2,), (1, 2), cost=6),
                 run_off,
                 tampered(SharperDrafts),
             )
@@ -187,7 +188,7 @@ T12 = Theorem(
         Weakened(
             Statement(
                 "SJD is lossless with respect to p when the verifier reads p at half the temperature: (c) dropped",
-                over(windows("independent"), (2,), (2,)),
+                over(windows("independent"), (2,), (1, 2)),
                 run_off,
                 running(rule=Squared()),
             )

@@ -130,7 +130,8 @@ T14 = Theorem(
         ),
         Part(
             Statement(
-                "Jacobi decoding with shared noise has the output of plain decoding with that noise",
+                "Jacobi decoding with shared noise (W = 1 or 2, uniform tail) has the output of plain decoding with "
+                "that noise",
                 COUPLED,
                 same_for_all_noise,
                 not_racing,

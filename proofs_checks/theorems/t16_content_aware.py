@@ -128,7 +128,7 @@ T16 = Theorem(
         Part(
             Statement(
                 "CSD as published emits no token of target probability 0 where its filter is passed",
-                Domain(FIELDS, (2, 3), where=relaxed),
+                Domain(FIELDS, (2, 3), where=relaxed, cost=3),
                 support,
                 ContentAwareUnmasked,
             ),
@@ -137,8 +137,9 @@ T16 = Theorem(
         ),
         Part(
             Statement(
-                "the filter bounds the bias of a run: TV <= delta (lam .5, delta .35 as published, independent tokens)",
-                Domain({**PAIR, "lookahead": LOOKAHEADS}, (2,), (1, 2, 3, 4), cost=2),
+                "the filter bounds the bias of a run: TV <= delta (lam .5, delta .35 as published, masked, independent "
+                "tokens of the same two laws at every position, V <= 2, L <= 3)",
+                Domain({**PAIR, "lookahead": LOOKAHEADS}, (1, 2), (1, 2, 3, 4), cost=4),
                 repeated,
                 ContentAware(),
             ),

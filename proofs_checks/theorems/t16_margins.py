@@ -23,7 +23,16 @@ FORMS: dict[str, Rule] = {UNMASKED: ContentAwareUnmasked, MASKED: ContentAware}
 LAM, DELTA = NumberField(Fraction(0), Fraction(3)), NumberField(Fraction(0), Fraction(1))
 FIELDS: dict[str, Field] = {**PAIR, "lam": LAM, "delta": DELTA}
 ONE = Domain(FIELDS, cost=4)
-BOTH = Domain({**FIELDS, "form": OneOf((UNMASKED, MASKED))}, cost=4)
+
+
+def tight_cases() -> list[dict[str, Any]]:
+    """Pairs at which the bound is met, which few small ones are."""
+    thirds, three = (Fraction(1, 3), Fraction(2, 3)), Fraction(3, 4)
+    pair: dict[str, Any] = {"target": thirds, "draft": (Fraction(1), Fraction(0))}
+    return [{**pair, "lam": Fraction(1), "delta": three, "form": form} for form in (UNMASKED, MASKED)]
+
+
+BOTH = Domain({**FIELDS, "form": OneOf((UNMASKED, MASKED))}, cost=4, known=tight_cases)
 
 
 def emitted(case: Case, rule: Rule) -> Array:

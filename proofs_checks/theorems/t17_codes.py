@@ -70,10 +70,17 @@ def lanterns(strength: str, path: str = "") -> Domain:
     return Domain({**PAIR, "kind": OneOf(kinds), strength: RANGES[strength]}, cost=3)
 
 
-def smallest(strength: str, path: str, vocabs: tuple[int, ...], where: Callable[[Case], bool] = anything) -> Domain:
-    """Codes on a line and k = 1 alone, so that more cases can be listed."""
-    kind = OneOf((Kind(path, "line", 1),))
-    return Domain({**PAIR, "kind": kind, strength: RANGES[strength]}, vocabs, where=where, highest={2: 4, 3: 4, 4: 2})
+def smallest(
+    name: str,
+    path: str,
+    vocabs: tuple[int, ...],
+    where: Callable[[Case], bool] = anything,
+    strength: OneOf | None = None,
+    cost: int = 1,
+) -> Domain:
+    """Codes on a line and k = 1 alone, and one strength if it is given, so that more cases can be listed."""
+    kind, given = OneOf((Kind(path, "line", 1),)), strength or RANGES[name]
+    return Domain({**PAIR, "kind": kind, name: given}, vocabs, where=where, cost=cost, highest={2: 3, 3: 4, 4: 2})
 
 
 def swapped_halves(pairs: int) -> tuple[Array, Array]:

@@ -8,27 +8,28 @@ from fractions import Fraction
 import numpy as np
 
 from proofs_checks.smt import EVERY, Proof
-from proofs_checks.theorem import FAILS, Mutant, Part, Theorem, Weakened
+from proofs_checks.theorem import Mutant, Part, Theorem, Weakened
 from proofs_checks.theorems.t02_optimal_residual import coordinate, room
 from proofs_checks.theorems.t17_codes import DYNAMIC, STATIC, lanterns, smallest
+from proofs_checks.theorems.t17_false import FALSE
 from proofs_checks.theorems.t17_margins import (
     DELTA,
     LAM,
     all_borrowed,
     apart,
     below_multiple,
+    doubled,
     fits,
     halves,
+    inside,
     local,
     nearly,
     no_worse,
     out_of,
     released,
     short_of,
-    strict,
     stronger,
     tv_below,
-    unrelaxed,
 )
 from proofs_checks.theorems.t17_proofs import at_most_one, multiple, put_back, shifted
 from specsim import Optimal, optimal_residual
@@ -101,7 +102,8 @@ T17 = Theorem(
         ),
         Part(
             Statement(
-                "and lam + 1 is the best constant: out/p = (lam + 1)(1 - 4s/3) at a token of any small mass s",
+                "and lam + 1 is the best constant for lam > 1: out/p = (lam + 1)(1 - 4s/3) at a token of any mass "
+                "s <= min((lam - 1)/4, 3/(4 lam))",
                 NEAR,
                 lambda case, wrap: -abs(nearly(short_of)(case, wrap)),
                 released,
@@ -124,55 +126,15 @@ T17 = Theorem(
                 Optimal,
             )
         ),
+        *FALSE,
         Part(
             Statement(
-                "LANTERN with G*: TV(out, p) <= delta",
-                smallest(DELTA, STATIC, (3,), apart),
-                tv_below(DELTA, lambda d: d),
-                Optimal,
-            ),
-            stated=FAILS,
-            claimed="the reading of delta as a bound on the divergence (LANTERN)",
-        ),
-        Part(
-            Statement(
-                "LANTERN with the released static residual: TV(out, p) <= delta",
-                smallest(DELTA, STATIC, (3, 4), strict),
-                tv_below(DELTA, lambda d: d),
+                "at lam = 1 the constant lam + 1 = 2 is the best too: the released static residual has out/p = 2 - s "
+                "at token 2 of p = (0, 0, s, 1 - s), q = (0, 1 - s, s, 0), 0 < s < 1",
+                Domain({"small": NumberField(Fraction(0), Fraction(1))}, (4,), where=inside, highest={4: 8}),
+                doubled,
                 released,
-            ),
-            stated=FAILS,
-            claimed="the reading of delta as a bound on the divergence (LANTERN)",
-        ),
-        Part(
-            Statement(
-                "LANTERN with the released dynamic residual: TV(out, p) <= delta",
-                smallest(DELTA, DYNAMIC, (3,)),
-                tv_below(DELTA, lambda d: d),
-                released,
-            ),
-            stated=FAILS,
-            claimed="the reading of delta as a bound on the divergence (LANTERN)",
-        ),
-        Part(
-            Statement(
-                "LANTERN++ with the released static residual: out(v) <= lam p(v)",
-                smallest(LAM, STATIC, (3, 4), unrelaxed),
-                below_multiple(lambda lam: lam),
-                released,
-            ),
-            stated=FAILS,
-            claimed="the reading of lambda as a bound on out/p (LANTERN++)",
-        ),
-        Part(
-            Statement(
-                "LANTERN++ with the released dynamic residual: out(v) <= lam p(v)",
-                smallest(LAM, DYNAMIC, (3,)),
-                below_multiple(lambda lam: lam),
-                released,
-            ),
-            stated=FAILS,
-            claimed="the reading of lambda as a bound on out/p (LANTERN++)",
+            )
         ),
     ),
     mutants=(
@@ -184,6 +146,7 @@ T17 = Theorem(
         Mutant("LANTERN++ released with a budget of (lam + 1) p", lambda rule: replace(rule, lam=rule.lam + 2), 6),
         Mutant("LANTERN with a budget of 2 delta", stronger, 8),
         Mutant("LANTERN, the released residuals", released, 8),
+        Mutant("G* in place of the released residual", Optimal, 17),
     ),
     weakened=(
         Weakened(

@@ -92,14 +92,27 @@ def apart(case: Case) -> bool:
     return bool(total_variation(case.draft, case.target) > case.delta > 0 and over > 1)
 
 
-def strict(case: Case) -> bool:
-    """delta = 0: only tokens of probability 0 lend, so b = min(1, p/q)."""
-    return bool(case.delta == 0)
+def differ(case: Case) -> bool:
+    """p and q differ, else nothing is refused at delta = 0."""
+    return bool((case.draft != case.target).any())
 
 
-def unrelaxed(case: Case) -> bool:
-    """lam = 1: the same."""
-    return bool(case.lam == 1)
+def two_above(case: Case) -> bool:
+    """q > p at two tokens.  At lam >= 2 out > lam p needs q > p there, else out <= q + p; another is refused."""
+    return int((case.draft > case.target).sum()) > 1
+
+
+def inside(case: Case) -> bool:
+    """0 < s < 1."""
+    return bool(0 < case.small < 1)
+
+
+def doubled(case: Case, wrap: Wrap) -> Fraction:
+    """out/p = 2 - s at token 2 of p = (0, 0, s, 1 - s), q = (0, 1 - s, s, 0), lam = 1."""
+    nothing, small = Fraction(0), case.small
+    target, draft = (np.array([nothing, *rest]) for rest in ((nothing, small, 1 - small), (1 - small, small, nothing)))
+    rule = wrap(bind_codebook(RULES[LAM][STATIC](1, Fraction(1)), LINE))
+    return equal(output_law(rule, draft, target, np.array(0))[2] / small, 2 - small)
 
 
 def halves(case: Case, wrap: Wrap) -> Fraction:

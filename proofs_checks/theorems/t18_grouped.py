@@ -97,7 +97,7 @@ PARTS = (
     ),
     Part(
         Statement(
-            "longer runs accept at least as much: Partitioned(size + 1) as Partitioned(size)",
+            "longer runs accept at least as much: Partitioned(size + 1) as Partitioned(size), size 2 or 3",
             SEARCHED,
             longer,
             Partitioned,
@@ -108,7 +108,7 @@ PARTS = (
     *WINDOWS,
     Part(
         Statement(
-            "Partitioned(size) is on the Pareto line, P(reject) + TV(out, p) = TV(p, q)",
+            "Partitioned(size), size 2 or 3, is on the Pareto line, P(reject) + TV(out, p) = TV(p, q)",
             SEARCHED,
             on_line,
             Partitioned,
@@ -119,7 +119,7 @@ PARTS = (
     ),
     Part(
         Statement(
-            "overlapping windows are on the Pareto line, P(reject) + TV(out, p) = TV(p, q)",
+            "overlapping windows of 2 or 3 ranks are on the Pareto line, P(reject) + TV(out, p) = TV(p, q)",
             SEARCHED,
             on_line,
             by_windows,
@@ -141,7 +141,7 @@ PARTS = (
     ),
     Part(
         Statement(
-            "norm[p - q]+ is the same law as G* = norm[p - q b]+ of Partitioned(size), where it refuses",
+            "norm[p - q]+ is the same law as G* = norm[p - q b]+ of Partitioned(size), size 2 or 3, where it refuses",
             SEARCHED,
             same_law,
             Partitioned,
@@ -152,7 +152,8 @@ PARTS = (
     ),
     Part(
         Statement(
-            "norm[p - q]+ is an optimal replacement for overlapping windows: TV(out, p) = sum [q b - p]+",
+            "norm[p - q]+ is an optimal replacement for overlapping windows of 2 or 3 ranks: TV(out, p) = "
+            "sum [q b - p]+",
             SEARCHED,
             wastes_nothing,
             by_windows,
@@ -163,7 +164,7 @@ PARTS = (
     ),
     Part(
         Statement(
-            "with the optimal replacement Partitioned(size) is on the Pareto line",
+            "with the optimal replacement Partitioned(size), size 2 or 3, is on the Pareto line",
             SEARCHED,
             on_line,
             lambda size: Optimal(Partitioned(size)),

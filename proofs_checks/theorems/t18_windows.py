@@ -74,6 +74,19 @@ def everywhere(case: Case) -> bool:
     return bool((case.target > 0).all() and (case.draft > 0).all())
 
 
+def above_tail(case: Case) -> bool:
+    """The likeliest token, the last id of several, and an id beside it that is alike in p are both drafted.
+
+    At V = 8 every other token is judged strictly, and without a drafted companion this one has b >= min(1, p/q) too.
+    """
+    target, draft = case.target, case.draft
+    likeliest = case.vocab - 1 - int(np.argmax(target[::-1]))
+    beside = [v for v in (likeliest - 1, likeliest + 1) if 0 <= v < case.vocab]
+    return bool(draft[likeliest] > 0) and any(
+        draft[v] > 0 and abs(target[v] - target[likeliest]) < Fraction(3, 20) for v in beside
+    )
+
+
 WINDOWS = (
     Part(
         Statement(
@@ -111,8 +124,9 @@ WINDOWS = (
     ),
     Part(
         Statement(
-            "the released code, which judges the seven least likely ids strictly, accepts at least 1 - TV(p, q)",
-            Domain({**PAIR, "rule": OneOf((TAIL,))}, vocabs=(8,)),
+            "the released code, which judges the seven least likely ids strictly, accepts at least 1 - TV(p, q) at "
+            "V = 8, the first V at which it judges a token by its window (codes half apart on a line)",
+            Domain({**PAIR, "rule": OneOf((TAIL,))}, vocabs=(8,), where=above_tail, highest={8: 3}),
             windows_not_below,
             published,
             shows=window_bars,

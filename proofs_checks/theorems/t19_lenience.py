@@ -35,6 +35,7 @@ from specsim.testing.statements import Statement, equal, holds
 HIGHEST = {1: 4, 2: 4, 3: 3, 4: 2}
 STRENGTHS = Domain({**PAIR, "omega": NumberField(Fraction(1, 4), Fraction(4))}, cost=4, highest=HIGHEST)
 LOGARITHMS = "sums of logarithms in float64; a few terms of order 1 round to below 1e-15 each"
+SAME_LAWS = "(the same two laws at every position, omega = 3/2 or 2, L = 1 or 2, V <= 2, N <= 3)"
 Rules = Callable[[Any], Any]
 
 
@@ -173,13 +174,13 @@ T19 = Theorem(
             claimed="folklore; omega >= 1 dropped",
         ),
         Part(
-            Statement("for omega > 1 a whole run has out <= omega target", REPEATED, run_by_token, pick),
+            Statement(f"for omega > 1 a whole run has out <= omega target {SAME_LAWS}", REPEATED, run_by_token, pick),
             stated=FAILS,
             claimed="folklore; the bound of one token said of a sequence",
         ),
         Part(
             Statement(
-                "for omega > 1 a whole run has KL(out || target) <= log omega",
+                f"for omega > 1 a whole run has KL(out || target) <= log omega {SAME_LAWS}",
                 *(REPEATED, run_divergence_by_token, pick, 1e-12, LOGARITHMS),
             ),
             stated=FAILS,

@@ -22,7 +22,7 @@ ABOVE = OneOf((Fraction(3, 2), Fraction(2)))
 RUNS = Domain({**MODELS, "omega": BELOW_AND_ABOVE, "decoder": CHAINS}, vocabs=(2,), lengths=(2, 3, 4), cost=10)
 # The same two laws at every position: few enough to be listed.
 SAME: dict[str, Field] = {**PAIR, "omega": ABOVE, "decoder": CHAINS}
-REPEATED = Domain(SAME, vocabs=(1, 2), lengths=(2, 3), cost=2, highest={1: 2, 2: 3})
+REPEATED = Domain(SAME, vocabs=(1, 2), lengths=(1, 2, 3), cost=2, highest={1: 2, 2: 3})
 
 
 def reached(case: Case) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -25,12 +25,14 @@ from proofs_checks.theorems.t20_proofs import proof_of
 from proofs_checks.theorems.t20_rules import OFF_LINE, ON_LINE, Altered, Row, judge, of_class
 from specsim import RULES, Annealed, Lenient, Optimal, Strict, Typical
 from specsim.arrays import Array, normalise, positive_part, total_variation
+from specsim.checking import codebooks
 from specsim.checking.onetoken import figures
 from specsim.testing.domains import PAIR, Case, Domain
 from specsim.testing.fields import OneOf
 from specsim.testing.statements import Statement, equal
 from specsim.verification import standard_residual
 
+ON_CODES = " (codes half apart on a line)"
 SLOTS = OneOf((0, 1, 5))
 FURTHER = {1: 1, 2: 4, 3: 4, 4: 2}
 """Denominators listed where a counterexample is looked for: LANTERN++ needs quarters at V = 3."""
@@ -47,17 +49,27 @@ def bars(case: Case, version: Callable[[Any], Any]) -> dict[str, Array]:
     return {"target": case.target, "draft": case.draft, "accept": found.accept, "out": found.out}
 
 
+def wasteful(row: Row, slot: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The pairs on which the released residuals of LANTERN and LANTERN++ waste: others may waste there too."""
+    for target, draft in (((0, 4, 8), (6, 6, 0)), ((3, 3, 6), (3, 9, 0))):
+        laws = [tuple(Fraction(n, 12) for n in law) for law in (target, draft)]
+        for rule in row.rules:
+            yield {"target": laws[0], "draft": laws[1], "rule": rule, **dict.fromkeys(slot, 1)}
+
+
 def holding(name: str, row: Row) -> Part:
     """A rule that is on the line; the annealed one depends on the slot too."""
     text = f"{name}{row.around} is on the line P(reject) + TV(out, p) = TV(p, q): {row.why}"
     slot = {"slot": SLOTS} if isinstance(row.rules[0], Annealed) else {}
-    domain = Domain({**PAIR, "rule": OneOf(row.rules), **slot}, cost=COST)
+    domain = Domain({**PAIR, "rule": OneOf(row.rules), **slot}, cost=COST, known=lambda: list(wasteful(row, slot)))
     return Part(Statement(text, domain, on_line, published, shows=bars), proof=proof_of(name))
 
 
 def failing(name: str, row: Row) -> Part:
     """A rule that is not."""
-    text = f"{name}{row.around} is on the line P(reject) + TV(out, p) = TV(p, q)"
+    settings = ", ".join(map(repr, row.rules))
+    text = f"{name}{row.around} is on the line P(reject) + TV(out, p) = TV(p, q), at the settings {settings}"
+    text += ON_CODES if any(map(codebooks.unbound, row.rules)) else ""
     domain = Domain({**PAIR, "rule": OneOf(row.rules)}, highest=FURTHER)
     statement = Statement(text, domain, on_line, published, shows=bars)
     return Part(statement, stated=FAILS, claimed=f"folklore: a relaxation wastes nothing; but {row.why}")

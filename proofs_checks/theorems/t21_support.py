@@ -104,6 +104,8 @@ def part(name: str, rule: Any) -> Part:
     """One rule."""
     domain, margin = (DRAFTED, emitted_after) if name in SINGLE_DRAFT else (ANY, emitted)
     text = f"{rule!r} emits no token of target probability 0"
+    text += " (codes half apart on a line)" if codebooks.unbound(rule) else ""
+    text += ", such a token being drafted for certain" if name in SINGLE_DRAFT else ""
     statement = Statement(text, domain, margin, rule, shows=shows)
     if name in CAN:
         return Part(statement, FAILS, claimed=f"folklore; {CAN[name]}")
@@ -161,7 +163,8 @@ T21 = Theorem(
         ),
         Part(
             Statement(
-                "LanternPlusDynamic emits no token of target probability 0 after a draft on the target's support",
+                f"{LanternPlusDynamic()!r} emits no token of target probability 0 after a draft on the target's "
+                "support, one token being drafted for certain (codes half apart on a line)",
                 *(DRAFTED_ON, emitted_after, LanternPlusDynamic()),
                 shows=shows,
             ),

@@ -82,7 +82,14 @@ T22 = Theorem(
             proof=Proof("every V, on every path of tokens and refusals", merging),
         ),
         Part(
-            Statement("b >= min(1, p/q), optimal residual: E[calls] does not rise with L", LATER_ON, one_more, chained),
+            Statement(
+                "b >= min(1, p/q), optimal residual: E[calls] does not rise from L = 1 to 2; Lenient(4) and "
+                "Ensemble(w) with w = .5, .8 where V = 2, the first token is 0, the second has any p and q, after a "
+                "second 0 both models say 0 and after a second 1 p says 0 and q says 1",
+                LATER_ON,
+                one_more,
+                chained,
+            ),
             stated=FAILS,
             claimed="folklore; a relaxed rule writes other contexts where it drafts than where a bonus is due",
         ),

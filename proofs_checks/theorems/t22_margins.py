@@ -52,7 +52,11 @@ WINDOWS = Domain({"target": LawField(), "decoder": OneOf(JACOBI)}, vocabs=(1, 2,
 """The same law at every position, N tokens."""
 EQUAL = Domain({**PAIR, "lookahead": OneOf((1, 2))}, (1, 2, 3), (1, 2, 3), cost=10)
 LATER_ON = Domain(
-    {**PAIR, "rule": OneOf((Lenient(4.0),))}, vocabs=(2,), lengths=(2, 3, 4, 5, 6), cost=6, highest={2: 3}
+    {**PAIR, "rule": OneOf((Lenient(4.0), Ensemble(0.5), Ensemble(0.8)))},
+    vocabs=(2,),
+    lengths=(2, 3, 4, 5, 6),
+    cost=6,
+    highest={2: 2},
 )
 """The laws of the second token; what follows depends on it alone."""
 Recursion = Callable[[Judge, Table, Table, int], Fraction]

@@ -59,8 +59,8 @@ T23 = Theorem(
     parts=(
         Part(
             Statement(
-                "chain, any rule, rounds at the end cut off or not: E[tokens] = E[accepted] + E[calls], so tokens per "
-                "call = accepted length + 1",
+                "chain, any rule, no end of sequence, rounds at the end cut off or not: E[tokens] = E[accepted] + "
+                "E[calls], so tokens per call = accepted length + 1",
                 CHAIN,
                 one_added,
                 Chain,
@@ -68,7 +68,8 @@ T23 = Theorem(
         ),
         Part(
             Statement(
-                "chain, any rule: N = E[accepted] + sum_i (reached_i - kept_i) + E[calls that refuse nothing]",
+                "chain, any rule, no end of sequence: N = E[accepted] + sum_i (reached_i - kept_i) + E[calls that "
+                "refuse nothing]",
                 CHAIN,
                 three_kinds,
                 refused,
@@ -84,12 +85,17 @@ T23 = Theorem(
             )
         ),
         Part(
-            Statement("Jacobi, any rule: 0 <= E[accepted] + E[calls] - N <= 1", WINDOWS, at_most_one_short, 1),
+            Statement(
+                "Jacobi, any rule, no end of sequence: 0 <= E[accepted] + E[calls] - N <= 1",
+                WINDOWS,
+                at_most_one_short,
+                1,
+            ),
         ),
         Part(
             Statement(
-                "Jacobi, strict, the same law at every position: E[accepted] + E[calls] - N = P(the last call keeps "
-                "its whole window: it has no room for a bonus)",
+                "Jacobi, strict, no end of sequence, the same law at every position: E[accepted] + E[calls] - N = P("
+                "the last call keeps its whole window: it has no room for a bonus)",
                 ONE_LAW,
                 without_bonus,
                 ends_kept,
@@ -159,7 +165,7 @@ T23 = Theorem(
             claimed="folklore",
         ),
         Part(
-            Statement("Jacobi: E[tokens] = E[accepted] + E[calls]", WINDOWS, at_most_one_short, 0),
+            Statement("Jacobi, no end of sequence: E[tokens] = E[accepted] + E[calls]", WINDOWS, at_most_one_short, 0),
             stated=FAILS,
             claimed="folklore, true of chains: accepted length + 1 for tokens per call",
         ),
@@ -172,7 +178,8 @@ T23 = Theorem(
         ),
         Part(
             Statement(
-                "the mean of N/calls over runs is N/E[calls]",
+                "the mean of N/calls over runs is N/E[calls] (strict, the same laws at every position; L, W = 1, 2, or "
+                "a relaxed bonus)",
                 COUNTS,
                 averaged,
                 mean_compression,
