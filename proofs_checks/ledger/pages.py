@@ -12,8 +12,8 @@ CLAIMS_TITLE = "What the papers claim"
 CLAIMS_READING = (
     "Verdicts follow from the evidence, aspect by aspect: holds = all of it speaks for the claim; consistent with its "
     "own table = only figures that the paper itself prints do, nobody has measured them again here; in part = some "
-    "aspects do not; undecided = the data cannot tell; not checkable here = nothing here ever could. Evidence told beside does "
-    "not count."
+    "aspects do not; undecided = the data cannot tell; not checkable here = nothing here ever could. Evidence told "
+    "beside does not count."
 )
 TITLE = "What is known of speculative decoders, and how"
 READING = (
