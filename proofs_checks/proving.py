@@ -26,7 +26,7 @@ from proofs_checks.results import (
 from proofs_checks.smt import Outcome, discharge
 from proofs_checks.theorem import FAILS, HOLDS, INCONCLUSIVE, Mutant, Part, Theorem, Weakened
 from specsim.testing.domains import Case
-from specsim.testing.statements import Finding, Profile, Statement, examine, shown
+from specsim.testing.statements import Finding, Profile, Statement, examine, search, shown
 
 PROGRAM_COST = 10
 """A linear program takes about as long as ten cases."""
@@ -157,7 +157,7 @@ def catch(theorem: Theorem, mutant: Mutant, profile: Profile) -> MutantResult:
     """Put a wrong subject in the place of the right one."""
     part, name = theorem.parts[mutant.part - 1], f"{theorem.id}.{mutant.part}"
     try:
-        found = examine(part.statement.about(mutant.subject), profile)
+        found = search(part.statement.about(mutant.subject), profile)
     except Exception as error:  # a mutant that cannot be run shows nothing
         return MutantResult(mutant.name, name, False, f"it cannot be run: {type(error).__name__}: {error}")
     if found.counterexample is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specsim import RULES, SpecsimError
+from specsim import DECODERS, RULES, SpecsimError
 from specsim.arrays import total_variation
 from specsim.catalogue import parameters
 from specsim.rules import (
@@ -148,5 +148,5 @@ def test_a_docstring_says_what_the_rule_is_and_where_it_is_from(kind: type) -> N
 
 
 def test_every_reference_is_cited() -> None:
-    texts = " ".join(str(kind.__doc__) for kind in RULES.values())
+    texts = " ".join(str(kind.__doc__) for kind in (*RULES.values(), *DECODERS.values()))
     assert len(KEYS) == len(set(KEYS)) and all(f"[{key}]" in texts for key in KEYS)

@@ -46,6 +46,7 @@ class Jacobi:
     continuation: "independent" = SJD, "maximal" = SCD-MC, "gumbel" = SCD-GS, "maximal_stale" = the released SCD code
     (biased).  tail: new positions get a uniform token with stored law "uniform", or "onehot" (the released default).
     All but the stale one are lossless with a lossless rule.  Sources: SJD (arXiv 2410.01699), SCD (arXiv 2510.24211).
+    [so2025scd]
     """
 
     window: int = 16

@@ -129,11 +129,21 @@ def holds(condition: Any) -> Fraction:
 
 
 def examine(statement: Statement, profile: Profile = CI) -> Finding:
+    """`search`, and for a counterexample that was listed also whether a smaller shape has one."""
+    found = search(statement, profile)
+    return smaller(statement, found, listed_at_most(statement, profile)) if found.minimal else found
+
+
+def listed_at_most(statement: Statement, profile: Profile) -> int:
+    """Cases to list."""
+    return max(profile.listed // statement.domain.cost, LEAST_DRAWN)
+
+
+def search(statement: Statement, profile: Profile) -> Finding:
     """List the smallest cases, then draw larger ones, until one fails."""
-    most = max(profile.listed // statement.domain.cost, LEAST_DRAWN)
-    listed = listing(statement, statement.domain.sizes(), most)
+    listed = listing(statement, statement.domain.sizes(), listed_at_most(statement, profile))
     if listed.counterexample is not None:
-        return smaller(statement, listed, most)
+        return listed
     known = remembered(statement)
     drawn = drawing(statement, max(profile.drawn // statement.domain.cost, LEAST_DRAWN), profile)
     last = drawn if known.counterexample is None else known
@@ -219,9 +229,9 @@ def drawing(statement: Statement, most: int, profile: Profile) -> Finding:
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
-    search = quiet(given(statement.domain.strategy())(once))
+    draws = quiet(given(statement.domain.strategy())(once))
     try:
-        (search if profile.seed is None else seed(profile.seed)(search))()
+        (draws if profile.seed is None else seed(profile.seed)(draws))()
     except Counterexample:
         # Hypothesis shrinks, and runs the smallest failing case last.
         case = failing[-1]
