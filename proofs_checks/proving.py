@@ -104,7 +104,7 @@ def conclude(part: Part, found: Finding, proof: Outcome | None, programs: Progra
         return INCONCLUSIVE, OPEN
     if (proof and proof.refuted) or (programs and programs.failed and programs.ran):
         return FAILS, REFUTED
-    if proof and proof.proved:
+    if part.proof and not part.proof.step and proof and proof.proved:
         return HOLDS, PROVED
     return HOLDS, CERTIFIED if programs and programs.ran else TESTED
 
@@ -112,7 +112,8 @@ def conclude(part: Part, found: Finding, proof: Outcome | None, programs: Progra
 def remarks(part: Part, found: Finding, proof: Outcome | None, programs: Programs | None) -> Any:
     """What each method has to say, in words."""
     if proof:
-        yield f"proved: {proof.note}" if proof.proved else proof.note
+        words = "a step proved" if part.proof and part.proof.step else "proved"
+        yield f"{words}: {proof.note}" if proof.proved else proof.note
     if programs:
         yield programs.failed or f"certified: {programs.programs} linear programs, largest gap {programs.gap}"
     kind = f"to {part.statement.slack:g}, {part.statement.why_slack}" if part.statement.slack else "exact"

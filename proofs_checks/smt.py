@@ -25,10 +25,15 @@ class Obligation(NamedTuple):
 
 @dataclass(frozen=True)
 class Proof:
-    """scope: for which V and L, in words; obligations: made when asked for, so that z3 may be missing."""
+    """scope: for which V and L, in words; obligations: made when asked for, so that z3 may be missing.
+
+    step: only one step of the argument is proved here and the rest is by hand, so that the statement itself counts as
+    tested.
+    """
 
     scope: str
     obligations: Callable[[], list[Obligation]]
+    step: bool = False
 
 
 class Outcome(NamedTuple):

@@ -104,7 +104,9 @@ def faithful(case: Case) -> bool:
     return bool(((case.drawn > 0) == (case.draft > 0)).all())
 
 
-SLOT = Proof("one slot of a run, every V; slots and rounds by induction", lambda: [*one_token(), *one_slot()])
+SLOT = Proof(
+    "one slot of a run, every V; slots and rounds by induction", lambda: [*one_token(), *one_slot()], step=True
+)
 ONE = "the token that strict verification puts out has the target's law: TV(out, p) = 0"
 SMALL = Statement(f"{ONE}, by the source of Strict and output_law", Domain(PAIR, (1, 2, 3)), token_off, Strict())
 

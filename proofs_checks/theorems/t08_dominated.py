@@ -162,7 +162,7 @@ T08 = Theorem(
                 "a run of Chain with Lenient(omega <= 1) takes no fewer expected target calls than with Strict",
                 *(RUNS, fewer_calls, Lenient),
             ),
-            proof=Proof("one slot of the induction, every V", slot),
+            proof=Proof("one slot of the induction, every V", slot, step=True),
         ),
         Part(
             Statement(

@@ -108,7 +108,7 @@ T14 = Theorem(
                 same_for_all_noise,
                 Race,
             ),
-            proof=Proof("one block, L = 2, every V; the run by induction over blocks, by hand", block),
+            proof=Proof("one block, L = 2, every V; the run by induction over blocks, by hand", block, step=True),
         ),
         Part(Statement("the law of Race(decoder) is the target's", EXACT, lawful, Race)),
         Part(
@@ -126,7 +126,7 @@ T14 = Theorem(
                 same_for_all_noise,
                 fresh_drafts,
             ),
-            proof=Proof("one block, L = 2, every V; the run by induction over blocks, by hand", block),
+            proof=Proof("one block, L = 2, every V; the run by induction over blocks, by hand", block, step=True),
         ),
         Part(
             Statement(

@@ -144,21 +144,23 @@ T19 = Theorem(
                 "a run of N tokens, Chain(L): out <= max(1, omega)^k target for every sequence, k = N - ceil(N/(L+1))",
                 *(RUNS, run_ratio, kept_at_most),
             ),
-            proof=Proof("one slot of the induction, every V", step),
+            proof=Proof("one slot of the induction, every V", step, step=True),
         ),
         Part(
             Statement(
                 "omega > 1, a token with q >= omega p > 0 everywhere: N of it in a run have out = omega^k target",
                 *(REACHED, run_reaches, kept_at_most),
             ),
-            proof=Proof("one slot, every V", attained),
+            proof=Proof("one slot, every V", attained, step=True),
         ),
         Part(
             Statement(
                 "a run of N tokens, Chain(L): KL(out || target) <= k log max(1, omega), k = N - ceil(N/(L+1))",
                 *(RUNS, run_divergence, kept_at_most, 1e-12, LOGARITHMS),
             ),
-            proof=Proof("one slot of the induction, every V, log being monotone", lambda: [*step(), *logarithms()]),
+            proof=Proof(
+                "one slot of the induction, every V, log being monotone", lambda: [*step(), *logarithms()], step=True
+            ),
         ),
         Part(
             Statement("out <= omega p for every omega > 0", STRENGTHS, bounded_by_omega, Lenient, shows=shows),

@@ -79,7 +79,7 @@ T22 = Theorem(
         ),
         Part(
             Statement("strict chain: E[calls] does not rise with L", LOOKING_AHEAD, longer, Strict()),
-            proof=Proof("every V, on every path of tokens and refusals", merging),
+            proof=Proof("every V, on every path of tokens and refusals", merging, step=True),
         ),
         Part(
             Statement(

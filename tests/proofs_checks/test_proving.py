@@ -223,3 +223,8 @@ def test_a_mutant_is_put_to_a_part_that_holds(part: int) -> None:
 def test_a_theorem_says_something() -> None:
     with pytest.raises(ValueError, match="has no statement"):
         Theorem("T99", "", "", ())
+
+
+def test_a_step_of_a_proof_is_told_and_does_not_make_the_statement_proved() -> None:
+    (part,) = theorem(Part(TRUE, proof=replace(x_is(True), step=True))).parts
+    assert part.method == "tested" and part.notes[0].startswith("a step proved: every V") and not part.missing
