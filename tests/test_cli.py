@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit statuses, one clear line for bad input, JSON for machines."""
 
+import functools
 import json
 import signal
 import subprocess
@@ -215,9 +216,10 @@ def test_a_reader_that_goes_away_is_no_error(words):
 def test_an_interrupt_ends_in_silence_with_130(tmp_path):
     """And leaves nothing half-written."""
     words = ["run", "--decoder", "Autoregressive", "--images", "5000", "--out", str(tmp_path / "o")]
-    done = subprocess.Popen(
-        [sys.executable, "-m", "specsim.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    line = [sys.executable, "-m", "specsim.cli", *words]
+    # A shell's background job ignores interrupts, and so would whatever it starts.
+    awake = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    done = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=awake)
     time.sleep(5)  # it may still be starting: an interrupt is silent then as well
     assert done.poll() is None
     done.send_signal(signal.SIGINT)
