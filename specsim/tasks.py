@@ -12,7 +12,7 @@ from specsim.errors import SpecsimError
 from specsim.rules import Strict
 from specsim.rules.codebooks import bind_codebook
 from specsim.tables import Table
-from specsim.verification import verifier
+from specsim.verification import judges_blocks, verifier
 
 SUM_SLACK = 1e-4
 """How far a law of floats may sum from 1: float32 rounding over 65,536 tokens stays below 1e-5, wrong laws do not."""
@@ -38,6 +38,7 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
     if rule is not None and not decoder.takes_rule:
         raise SpecsimError(f"{decoder!r} takes no rule: {rule!r} would have nothing to decide")
     require_form(rule)
+    require_redraft(decoder, rule)
     bound = bind_codebook(Strict() if rule is None else rule, getattr(target, "codebook", None))
     return Task(target, verifier(bound), length, target.uniform, draft if decoder.needs_draft else None, eos)
 
@@ -50,9 +51,17 @@ def require_decoder(decoder: Any) -> Any:
 
 
 def require_form(rule: Any) -> None:
-    """A rule is None or an object that can be called, or has `at`; a class is not yet a rule."""
-    if rule is not None and (isinstance(rule, type) or not (callable(rule) or hasattr(rule, "at"))):
+    """A rule is None or an object that can be called, or has `at` or `block`; a class is not yet a rule."""
+    judges = callable(rule) or hasattr(rule, "at") or judges_blocks(rule)
+    if rule is not None and (isinstance(rule, type) or not judges):
         raise SpecsimError(f"{rule!r} is no rule; give one such as Lenient(omega=1.3)")
+
+
+def require_redraft(decoder: Decoder, rule: Any) -> None:
+    """A rule that is joint over the block needs drafts that were redrawn without regard to what it kept."""
+    coupled = getattr(decoder, "continuation", "independent") != "independent"
+    if coupled and getattr(rule, "independent_only", False):
+        raise SpecsimError(f"{rule!r} is biased where a window is redrawn by a coupling; use Jacobi's 'independent'")
 
 
 def require_numbers(name: str, law: Array) -> None:

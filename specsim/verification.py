@@ -73,12 +73,17 @@ def capped_ratio(weights: Array, draft: Array) -> Array:
 
 
 def verdict_at(rule: Rule, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
-    """The verdict on drafted tokens [...]: from the rule's `at`, or from its whole-law verdict read at the token."""
+    """The verdict on drafted tokens [...]: from the rule's `at`, or from its whole-law verdict read at the token.
+
+    A rule that judges whole blocks is asked about a block of this one draft.
+    """
     if draft.ndim == 1:  # arrays without dimensions turn into scalars, which have no namespace
         single = verdict_at(rule, draft[None, :], target[None, :], token[None], position[None])
         return Verdict(single.accept[0, ...], single.residual[0, ...])
     if hasattr(rule, "at"):
         return rule.at(draft, target, token, position)
+    if judges_blocks(rule):
+        return first_of_block(rule, draft, target, token)
     verdict = rule(draft, target, position)
     return Verdict(at(verdict.accept, token), verdict.residual)
 
@@ -108,13 +113,32 @@ def verify_each(rule: Rule, drafted: Drafted) -> Block:
     return Block(first_rejection(accept), residual)
 
 
+def judges_blocks(rule: Rule) -> bool:
+    """The rule judges whole blocks: it has `block(drafted) -> Block` in place of verdicts on single tokens."""
+    return hasattr(rule, "block")
+
+
 def verifier(rule: Rule) -> Verify:
     """The `verify` of a task: no noise is asked of `choose`, whatever the rule's form."""
 
     def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
-        return verify_each(rule, drafted), live
+        return (rule.block(drafted) if judges_blocks(rule) else verify_each(rule, drafted)), live
 
     return verify
+
+
+def first_of_block(rule: Rule, draft: Array, target: Array, token: Array) -> Verdict:
+    """What a rule that judges whole blocks says of a block of one draft: laws [..., V], token [...]."""
+    xp, vocab = namespace(target), target.shape[-1]
+    flat = [xp.reshape(law, (-1, 1, vocab)) for law in (draft, target)]
+    tokens = xp.reshape(token, (-1, 1))
+    slot = 0 * tokens
+    wide = [xp.concat([array, array], axis=1) for array in (*flat, tokens, slot)]
+    real = xp.concat([slot == 0, slot != 0], axis=1)
+    block = rule.block(Drafted(wide[0], wide[1], wide[2], real, wide[3]))
+    return Verdict(
+        xp.reshape(block.stop[:, 1], token.shape), xp.reshape(block.residual[:, 0, :], (*token.shape, vocab))
+    )
 
 
 def draw_stop(block: Block, choose: Any, live: tuple) -> tuple[Array, tuple]:
