@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from specsim.arrays import Array
 from specsim.testing.domains import Case, Domain
 from specsim.testing.fields import Shape
 
@@ -249,8 +248,3 @@ def shown(statement: Statement, case: Case) -> dict[str, Any]:
         return statement.shows(case, statement.subject)
     loaded = {name: getattr(case, name) for name, _ in case.raw}
     return {name: value for name, value in loaded.items() if isinstance(value, np.ndarray) and value.ndim == 1}
-
-
-def vector(values: Array) -> list[str]:
-    """A vector as text."""
-    return [str(value) for value in values]
