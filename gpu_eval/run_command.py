@@ -13,6 +13,7 @@ from rich.text import Text
 from gpu_eval.pictures import grid, png
 from gpu_eval.run import Plan, decode, load, result_json
 from gpu_eval.saved_laws import LawKeeper
+from gpu_eval.sequences import SEQUENCES, require_own_tokens, sequences_file
 from specsim.errors import SpecsimError
 from specsim.files import collide, ready_directory, ready_file, write_together
 from specsim.sampling import to_numpy
@@ -21,11 +22,18 @@ PICTURE, RESULT = "images.png", "result.json"
 
 
 def run_to_directory(
-    plan: Plan, directory: str | Path, save_laws: Path | None, progress: Callable[[int, int], None] | None = None
+    plan: Plan,
+    directory: str | Path,
+    save_laws: Path | None,
+    progress: Callable[[int, int], None] | None = None,
+    save_sequences: bool = False,
 ) -> dict[str, Any]:
     """Decode and write; everything that can be refused is refused before the first image."""
-    out = ready_directory(directory, (PICTURE, RESULT))
-    if save_laws is not None and any(collide(save_laws, out / name) for name in (PICTURE, RESULT)):
+    names = (PICTURE, RESULT, *([SEQUENCES] if save_sequences else []))
+    out = ready_directory(directory, names)
+    if save_sequences:
+        require_own_tokens(plan)
+    if save_laws is not None and any(collide(save_laws, out / name) for name in names):
         raise SpecsimError(f"save-laws: {save_laws} is a file that --out {out} writes; choose another name")
     keeper = law_keeper(plan, save_laws)
     model = load(plan)
@@ -36,6 +44,9 @@ def run_to_directory(
         laws, written = keeper.file(to_numpy(model.codebook))
         kept = {"file": str(save_laws), "written": written, "met": keeper.met, "sampled": written < keeper.met}
         files[str(save_laws.absolute())], content["saved_laws"] = laws, kept
+    if save_sequences:
+        files[SEQUENCES], said = sequences_file(plan, done, model)
+        content["saved_sequences"] = {"file": str(out / SEQUENCES)} | said
     result = json.dumps(content, indent=1) + "\n"
     write_together(out, files | {RESULT: result.encode()})
     return content
@@ -70,7 +81,16 @@ def run_view(content: dict[str, Any], out: Path) -> Grid:
         saved = content["saved_laws"]
         how = "a uniform sample of the" if saved["sampled"] else "all"
         table.add_row("laws", f"{saved['file']}: {saved['written']:,} slots, {how} {saved['met']:,} judged")
+    if "saved_sequences" in content:
+        table.add_row("sequences", sequences_line(content["saved_sequences"]))
     return table
+
+
+def sequences_line(saved: dict[str, Any]) -> str:
+    """Which images are in the file of sequences."""
+    if saved["written"] == saved["images"]:
+        return f"{saved['file']}: both models' laws along all {saved['images']} images"
+    return f"{saved['file']}: the first {saved['written']} of {saved['images']} images fill {saved['limit_mib']} MiB"
 
 
 def with_interval(value: float, interval: list[float] | None) -> str:

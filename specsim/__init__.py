@@ -5,12 +5,15 @@ from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, Rela
 from specsim.decoding import Task
 from specsim.errors import SpecsimError
 from specsim.exact_laws import exact
+from specsim.flows import output_law
 from specsim.laws import Law
 from specsim.rules import (
     RULES,
     Additive,
     AdditiveUnmasked,
     Annealed,
+    Band,
+    BlockVerification,
     Cactus,
     CascadeOpt,
     ContentAware,
@@ -23,16 +26,18 @@ from specsim.rules import (
     LanternDynamic,
     LanternPlus,
     LanternPlusDynamic,
+    Ledger,
     Lenient,
     Optimal,
     Partitioned,
+    Scheduled,
     Strict,
     Typical,
 )
 from specsim.rules.codebooks import bind_codebook
 from specsim.sampling import Samples, sample
 from specsim.tables import Table, random_table, table
-from specsim.verification import Block, Verdict, optimal_residual, output_law
+from specsim.verification import Block, Verdict, optimal_residual
 
 __version__ = "0.1.0"
 __all__ = [
@@ -43,7 +48,9 @@ __all__ = [
     "AdditiveUnmasked",
     "Annealed",
     "Autoregressive",
+    "Band",
     "Block",
+    "BlockVerification",
     "Cactus",
     "CascadeOpt",
     "Chain",
@@ -59,12 +66,14 @@ __all__ = [
     "LanternPlus",
     "LanternPlusDynamic",
     "Law",
+    "Ledger",
     "Lenient",
     "Optimal",
     "Partitioned",
     "Race",
     "RelaxedBonus",
     "Samples",
+    "Scheduled",
     "SpecsimError",
     "Strict",
     "Table",

@@ -130,7 +130,20 @@ def indicator(condition: Array, like: Array) -> Array:
 
 def positive_part(array: Array) -> Array:
     """[x]+ = max(0, x), entry by entry."""
-    return namespace(array).maximum(array, number(0, array))
+    return namespace(array).maximum(array, nothing(array))
+
+
+def nothing(like: Array) -> Any:
+    """0 to stand beside `like`; a shared array where that spares making one of the number 0 at every operation."""
+    if is_exact(like) or like.ndim == 0:
+        return number(0, like)
+    return shared_zero(like.dtype, namespace(like), device(like))
+
+
+@lru_cache(maxsize=64)
+def shared_zero(dtype: Any, xp: Any, where: Any) -> Array:
+    """[0], made once per number type, namespace and device."""
+    return xp.zeros(1, dtype=dtype, device=where)
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:

@@ -27,6 +27,7 @@ class {name}:
     strength: ClassVar[Strength] = Strength("gamma", 1.0, 1e9)  # what `specsim compare` turns, weakest to strongest
     gamma: float = 1.2
 
+    # A rule may also carry a state along the drafts (begin and judge) or judge whole blocks (block): CONTRIBUTING.md
     def __call__(self, draft, target, position):  # laws q, p [..., V]; position: 0-based slot in the block
         accept = capped_ratio(number(self.gamma, target) * target, draft)  # b(v), in [0, 1]
         return Verdict(accept, optimal_residual(draft, target, accept))  # G, a law

@@ -12,7 +12,7 @@ from specsim.errors import SpecsimError
 from specsim.rules import Strict
 from specsim.rules.codebooks import bind_codebook
 from specsim.tables import Table
-from specsim.verification import judges_blocks, verifier
+from specsim.verification import carries_state, judges_blocks, verifier
 
 SUM_SLACK = 1e-4
 """How far a law of floats may sum from 1: float32 rounding over 65,536 tokens stays below 1e-5, wrong laws do not."""
@@ -51,8 +51,8 @@ def require_decoder(decoder: Any) -> Any:
 
 
 def require_form(rule: Any) -> None:
-    """A rule is None or an object that can be called, or has `at` or `block`; a class is not yet a rule."""
-    judges = callable(rule) or hasattr(rule, "at") or judges_blocks(rule)
+    """A rule is None or an object that can be called, or has `at`, `judge` or `block`; a class is not yet a rule."""
+    judges = callable(rule) or hasattr(rule, "at") or carries_state(rule) or judges_blocks(rule)
     if rule is not None and (isinstance(rule, type) or not judges):
         raise SpecsimError(f"{rule!r} is no rule; give one such as Lenient(omega=1.3)")
 

@@ -75,14 +75,14 @@ def capped_ratio(weights: Array, draft: Array) -> Array:
 def verdict_at(rule: Rule, draft: Array, target: Array, token: Array, position: Array) -> Verdict:
     """The verdict on drafted tokens [...]: from the rule's `at`, or from its whole-law verdict read at the token.
 
-    A rule that judges whole blocks is asked about a block of this one draft.
+    A rule that judges whole blocks or carries a state along them is asked about a block of this one draft.
     """
     if draft.ndim == 1:  # arrays without dimensions turn into scalars, which have no namespace
         single = verdict_at(rule, draft[None, :], target[None, :], token[None], position[None])
         return Verdict(single.accept[0, ...], single.residual[0, ...])
     if hasattr(rule, "at"):
         return rule.at(draft, target, token, position)
-    if judges_blocks(rule):
+    if judges_blocks(rule) or carries_state(rule):
         return first_of_block(rule, draft, target, token)
     verdict = rule(draft, target, position)
     return Verdict(at(verdict.accept, token), verdict.residual)
@@ -113,29 +113,67 @@ def verify_each(rule: Rule, drafted: Drafted) -> Block:
     return Block(first_rejection(accept), residual)
 
 
+class Step(NamedTuple):
+    """One slot of a rule that carries a state, tokens [B, K] being put to it.
+
+    accept: [B, K] probability of keeping each; residual: [B, V] weights of the replacement, the target where they are
+    all 0; state: of the path that goes on with each token, the same type as before with fields [B, K].
+    """
+
+    accept: Array
+    residual: Array
+    state: Any
+
+
+def carries_state(rule: Rule) -> bool:
+    """The rule carries a state along the drafted path: it has `begin(like [B]) -> state` (a NamedTuple of arrays [B])
+    and `judge(state, draft [B, V], target [B, V], slot, tokens [B, K]) -> Step`."""
+    return hasattr(rule, "judge")
+
+
+def verify_path(rule: Rule, drafted: Drafted) -> Block:
+    """Lift a path-state rule to a block: one pass along the slots, the state following the drafted tokens."""
+    xp, zero = namespace(drafted.target), number(0, drafted.target)
+    state = rule.begin(drafted.target[:, 0, 0])
+    accepts, residuals = [], []
+    for slot in range(drafted.tokens.shape[1] - 1):  # the last slot never holds a draft
+        laws = drafted.draft[:, slot, :], drafted.target[:, slot, :]
+        step = rule.judge(state, *laws, slot, drafted.tokens[:, slot : slot + 1])
+        accepts.append(step.accept[:, 0])
+        residuals.append(step.residual)
+        state = type(state)(*(field[:, 0] for field in step.state))
+    accept = xp.stack([*accepts, 0 * drafted.target[:, 0, 0]], axis=1)
+    weights = xp.stack([*residuals, drafted.target[:, -1, :]], axis=1)
+    residual = xp.where(drafted.real[..., None], normalise(weights, drafted.target), drafted.target)
+    return Block(first_rejection(xp.where(drafted.real, accept, zero)), residual)
+
+
 def judges_blocks(rule: Rule) -> bool:
     """The rule judges whole blocks: it has `block(drafted) -> Block` in place of verdicts on single tokens."""
     return hasattr(rule, "block")
 
 
+def verify(rule: Rule, drafted: Drafted) -> Block:
+    """The block that a rule of any form makes."""
+    if judges_blocks(rule):
+        return rule.block(drafted)
+    return verify_path(rule, drafted) if carries_state(rule) else verify_each(rule, drafted)
+
+
 def verifier(rule: Rule) -> Verify:
     """The `verify` of a task: no noise is asked of `choose`, whatever the rule's form."""
-
-    def verify(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
-        return (rule.block(drafted) if judges_blocks(rule) else verify_each(rule, drafted)), live
-
-    return verify
+    return lambda choose, drafted, live: (verify(rule, drafted), live)
 
 
 def first_of_block(rule: Rule, draft: Array, target: Array, token: Array) -> Verdict:
-    """What a rule that judges whole blocks says of a block of one draft: laws [..., V], token [...]."""
+    """What a rule that judges blocks says of a block of one draft: laws [..., V], token [...]."""
     xp, vocab = namespace(target), target.shape[-1]
     flat = [xp.reshape(law, (-1, 1, vocab)) for law in (draft, target)]
     tokens = xp.reshape(token, (-1, 1))
     slot = 0 * tokens
     wide = [xp.concat([array, array], axis=1) for array in (*flat, tokens, slot)]
     real = xp.concat([slot == 0, slot != 0], axis=1)
-    block = rule.block(Drafted(wide[0], wide[1], wide[2], real, wide[3]))
+    block = verify(rule, Drafted(wide[0], wide[1], wide[2], real, wide[3]))
     return Verdict(
         xp.reshape(block.stop[:, 1], token.shape), xp.reshape(block.residual[:, 0, :], (*token.shape, vocab))
     )
@@ -150,23 +188,3 @@ def draw_stop(block: Block, choose: Any, live: tuple) -> tuple[Array, tuple]:
     xp = namespace(block.stop)
     index, live = choose(xp.flip(block.stop, axis=-1), live)
     return block.stop.shape[-1] - 1 - index, live
-
-
-def output_law(rule: Rule, draft: Array, target: Array, position: Array) -> Array:
-    """The law of one verified token, [..., V]: out(v) = q(v) b(v) + sum_x q(x) (1 - b(x)) G_x(v).
-
-    draft, target: [..., V], position: [...].  Every token is put to the rule, so `at` rules need no second formula.
-    """
-    xp = namespace(draft)
-    vocab = draft.shape[-1]
-    tokens = xp.broadcast_to(arange(vocab, position), draft.shape)
-    wide = (*draft.shape[:-1], vocab, vocab)
-    verdict = verdict_at(
-        rule,
-        xp.broadcast_to(draft[..., None, :], wide),
-        xp.broadcast_to(target[..., None, :], wide),
-        tokens,
-        xp.broadcast_to(position[..., None], tokens.shape),
-    )
-    refused = draft * (1 - verdict.accept)
-    return draft * verdict.accept + xp.sum(refused[..., None] * verdict.residual, axis=-2)

@@ -61,6 +61,50 @@ def block_verification(drafts: Drafts, last: Law) -> Judged:
     return judged[::-1]
 
 
+def band(omega: Fraction) -> object:
+    """Relative to the mass alive: c put there by earlier corrections, d = q/w; kept and put back within a band."""
+
+    def share(x: Fraction) -> Fraction:
+        return min(max(x, ZERO), ONE)
+
+    def levels(d: list, p: Law, width: Fraction) -> tuple[Fraction, Fraction]:
+        up, e, tiny = ZERO, Fraction(1, 1000), Fraction(1, 10**30)
+        for _ in range(3):
+            down = (width - up) / omega
+            g = sum(min(max(a - v, -down * v), up * v) for a, v in zip(d, p, strict=True))
+            rates = [(a - v) / max(v, tiny) for a, v in zip(d, p, strict=True)]
+            above = sum(v * share(2 - (up - t) / (e * (1 + up))) for v, t in zip(p, rates, strict=True))
+            below = sum(v * share(2 - (down + t) / e) for v, t in zip(p, rates, strict=True))
+            up = min(max(up - g / max(above + below / omega, tiny), ZERO), width)
+        return up, (width - up) / omega
+
+    def judge(drafts: Drafts, last: Law) -> Judged:
+        passes, laws, w, c = [], [], ONE, ZERO
+        for x, q, p in drafts:
+            d = [v / max(w, Fraction(1, 10**30)) for v in q]
+            up, down = levels(d, p, (omega - 1) * (1 + c))
+            keep = [min(a, (1 + up) * v) for a, v in zip(d, p, strict=True)]
+            keep = [k / max(ONE, sum(keep)) for k in keep]
+            left, room = 1 - sum(keep), [max(v - a, ZERO) for a, v in zip(d, p, strict=True)]
+            missing = [max((1 - down) * v - a, ZERO) for a, v in zip(d, p, strict=True)]
+            if left > sum(missing):
+                theta = (left - sum(missing)) / (sum(room) - sum(missing))
+                missing = [m + theta * (r - m) for m, r in zip(missing, room, strict=True)]
+            law = norm(missing, p)
+            s = w * left
+            passes.append(s / (s + 1 - w) if s + 1 - w else ONE)
+            laws.append(law)
+            c = (c * p[x] + left * law[x]) / keep[x] if keep[x] else ZERO
+            w = w * keep[x] / q[x]
+        judged, rest = [], ONE
+        for i, (h, law) in reversed(list(enumerate(zip([*passes, w], [*laws, last], strict=True)))):
+            judged.append((rest * (h if i else ONE), law))
+            rest -= judged[-1][0]
+        return judged[::-1]
+
+    return judge
+
+
 def ledger(omegas: list) -> object:
     """Relative to the target's mass of the path: a alive, c put there by earlier corrections."""
 

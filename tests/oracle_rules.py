@@ -140,3 +140,29 @@ def partitioned(size: int) -> Rule:
         return ratio(sum(p[w] for w in members), sum(q[w] for w in members)), vanilla(q, p)
 
     return judge
+
+
+def one_draft(judge: Any) -> Rule:
+    """A rule that judges blocks (tests/oracle_blocks.py), of a block of one draft."""
+
+    def rule(q: Law, p: Law, x: int, slot: int) -> tuple[Fraction, Law]:
+        (refused, law), _ = judge([(x, q, p)], p)
+        return ONE - refused, law
+
+    return rule
+
+
+def towards(inner: Rule, judge: Any) -> Rule:
+    """The same with the law of a token-wise rule in the target's place."""
+
+    def rule(q: Law, p: Law, x: int, slot: int) -> tuple[Fraction, Law]:
+        law = [ZERO] * len(p)
+        for v in (v for v in range(len(p)) if q[v]):
+            keep, residual = inner(q, p, v, 0)
+            law = [
+                a + q[v] * ((1 - keep) * g + (y == v) * keep)
+                for y, (a, g) in enumerate(zip(law, residual, strict=True))
+            ]
+        return one_draft(judge)(q, tuple(law), x, slot)
+
+    return rule

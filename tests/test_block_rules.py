@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from specsim import Chain, Jacobi, Lenient, SpecsimError, Strict, exact, output_law, random_table
+from specsim.comparing.command import TOYS
 from specsim.rules.block import BlockVerification
 from specsim.rules.ledger import Ledger
+from specsim.table_files import read_table
 from tests import oracle, oracle_blocks
 
 
@@ -72,3 +74,11 @@ def test_one_block_alone_is_the_one_token_law(rule: Any) -> None:
     same = Lenient(rule.w) if isinstance(rule, Ledger) else Strict()
     slot = np.array(0)
     assert (output_law(rule, draft, target, slot) == output_law(same, draft, target, slot)).all()
+
+
+@pytest.mark.parametrize("w", [732.2538337604533, 1.7, 3.0, 40.0])
+def test_in_floats_no_acceptance_passes_1(w: float) -> None:
+    """The first w once gave b = 1 + 2e-16, and the run was refused."""
+    target, draft = (read_table(TOYS / f"fashion_{name}.json").floats() for name in ("target", "draft"))
+    law = exact(Chain(3), target, draft, Ledger(w))
+    assert abs(law.mass.sum() - 1) < len(law.mass) * np.finfo(float).eps

@@ -20,6 +20,7 @@ MOST, MOST_TOKENS, MOST_SLOTS = 1e9, 2**20, 4096
 AS_THEY_COME = {
     **{"Strict": "Strict()", "Lenient": "Lenient(omega=1.3)"},
     "Annealed": "Annealed(delta=1.1, nu=0.7, mu=0.0, clamp=True)",
+    "Scheduled": "Scheduled(omegas=(2.0, 1.5, 1.0, 1.0), scale=1.0)",
     **{name: f"{name}(epsilon=0.1)" for name in ("Additive", "AdditiveUnmasked")},
     **{name: f"{name}(lam=0.5, delta=0.35)" for name in ("ContentAware", "ContentAwareUnmasked")},
     **{name: f"{name}(k=10, delta=0.1)" for name in ("Lantern", "LanternDynamic")},
@@ -28,6 +29,8 @@ AS_THEY_COME = {
     "Grouped": "Grouped(size=14, gap=0.15, distance=0.5, strict_tail=0)",
     "Partitioned": "Partitioned(size=14)",
     **{"Typical": "Typical(epsilon=0.09, delta=0.3)", "Ensemble": "Ensemble(weight=0.5)", "Cactus": "Cactus(d=1.0)"},
+    **{"BlockVerification": "BlockVerification(rule=Strict())", "Ledger": "Ledger(w=1.5, nu=3.0)"},
+    "Band": "Band(omega=1.5)",
     **{"FuzzyKL": "FuzzyKL(threshold=0.5)", "FuzzyJS": "FuzzyJS(threshold=0.1)", "CascadeOpt": "CascadeOpt(alpha=0.5)"},
     **{"Autoregressive": "Autoregressive()", "Chain": "Chain(lookahead=4)"},
     "RelaxedBonus": "RelaxedBonus(lookahead=4)",
@@ -36,17 +39,21 @@ AS_THEY_COME = {
 }
 STRENGTHS = {
     **{"Strict": None, "Lenient": ("omega", 1, MOST), "Annealed": ("delta", 1, MOST)},
+    "Scheduled": ("scale", 0, MOST),
     **{name: ("epsilon", 0, 1) for name in ("Additive", "AdditiveUnmasked")},
     **{name: ("lam", 0, MOST) for name in ("ContentAware", "ContentAwareUnmasked")},
     **{name: ("delta", 0, 1) for name in ("Lantern", "LanternDynamic", "Optimal")},
     **{name: ("lam", 1, MOST) for name in ("LanternPlus", "LanternPlusDynamic")},
     **{name: ("size", 1, 2**17) for name in ("Grouped", "Partitioned")},
     **{"Typical": ("delta", MOST, 0), "Ensemble": ("weight", 1, 0), "Cactus": ("d", 0, MOST)},
+    **{"BlockVerification": None, "Ledger": ("w", 1, MOST), "Band": ("omega", 1, MOST)},
     **{"FuzzyKL": ("threshold", 0, MOST), "FuzzyJS": ("threshold", 0, 1), "CascadeOpt": ("alpha", 0, 1)},
 }
 RANGES = [
     *(("Lenient", "omega", None, MOST), ("Annealed", "delta", None, MOST)),
     *(("Annealed", name, -1000, 1000) for name in ("nu", "mu")),
+    ("Scheduled", "scale", 0, MOST),
+    *(("Ledger", "w", None, MOST), ("Ledger", "nu", 0, 1000), ("Band", "omega", 1, MOST)),
     *((name, "epsilon", 0, MOST) for name in ("Additive", "AdditiveUnmasked")),
     *((kind, name, 0, MOST) for kind in ("ContentAware", "ContentAwareUnmasked") for name in ("lam", "delta")),
     *((kind, "k", 1, MOST_TOKENS) for kind in ("Lantern", "LanternDynamic", "LanternPlus", "LanternPlusDynamic")),

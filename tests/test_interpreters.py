@@ -31,7 +31,14 @@ COUPLED = [Jacobi(2, coupling, tail) for coupling, tail in product(COUPLINGS, ("
 DECODER_SETTINGS = [*(kind() for kind in DECODERS.values()), Chain(2), Race(Chain(2)), *COUPLED]
 DECODER_SETTINGS += [Race(decoder) for decoder in COUPLED if decoder.continuation == "independent"]
 RUNS = [(d, None) for d in DECODER_SETTINGS if not d.takes_rule]
-RUNS += [(d, rule()) for d in DECODER_SETTINGS if d.takes_rule for rule in RULES.values()]
+COUPLED = {d for d in DECODER_SETTINGS if getattr(d, "continuation", "independent") != "independent"}
+RUNS += [
+    (d, rule())
+    for d in DECODER_SETTINGS
+    if d.takes_rule
+    for rule in RULES.values()
+    if not (d in COUPLED and getattr(rule, "independent_only", False))  # refused, tests/test_block_rules.py
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -9,6 +9,7 @@ import pytest
 
 from specsim import RULES, SpecsimError
 from specsim.rules import (
+    BlockVerification,
     Grouped,
     Lantern,
     LanternPlus,
@@ -22,7 +23,8 @@ from specsim.strength import Strength, strength_of, with_strength
 from tests.test_one_token import SOME_PAIRS, accepted
 
 F = Fraction
-TURNED = [rule for rule in (*(kind() for kind in RULES.values()), Optimal(LanternPlus())) if hasattr(rule, "strength")]
+WRAPPED = (Optimal(LanternPlus()), BlockVerification(Lenient()))
+TURNED = [rule for rule in (*(kind() for kind in RULES.values()), *WRAPPED) if hasattr(rule, "strength")]
 TURNED = [rule for rule in TURNED if rule.strength]
 
 

@@ -21,26 +21,30 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 @dataclass
 class Masses:
-    """Variables in [0, 1] by key, and equations sum coefficient x = right."""
+    """Variables in [0, 1] by key, and rows sum coefficient x = right, or <= right where `loose`."""
 
     columns: dict[Any, int] = field(default_factory=dict)
     rows: list[Terms] = field(default_factory=list)
     right: list[Fraction] = field(default_factory=list)
+    loose: list[bool] = field(default_factory=list)
 
     def var(self, *key: Any) -> int:
         """The column of a mass, made when first asked for."""
         return self.columns.setdefault(key, len(self.columns))
 
-    def equation(self, terms: Mapping[int, Fraction], right: Fraction = ZERO) -> int:
-        """sum terms = right -> the number of the row; zero coefficients are left out."""
+    def equation(self, terms: Mapping[int, Fraction], right: Fraction = ZERO) -> None:
+        """sum terms = right; zero coefficients are left out."""
+        self.row(terms, right, False)
+
+    def at_most(self, terms: Mapping[int, Fraction], right: Fraction = ZERO) -> None:
+        """sum terms <= right."""
+        self.row(terms, right, True)
+
+    def row(self, terms: Mapping[int, Fraction], right: Fraction, loose: bool) -> None:
+        """One row of either kind."""
         self.rows.append({column: value for column, value in terms.items() if value})
         self.right.append(right)
-        return len(self.rows) - 1
-
-
-def add(terms: Terms, column: int, value: Fraction) -> None:
-    """terms += value x."""
-    terms[column] = terms.get(column, ZERO) + value
+        self.loose.append(loose)
 
 
 @dataclass(frozen=True)
@@ -77,3 +81,11 @@ def continuation(target: Laws, prefix: Path, length: int) -> Iterator[tuple[Path
         if share:
             for path, rest in continuation(target, (*prefix, token), length):
                 yield path, share * rest
+
+
+def sequence_masses(model: Laws, length: int) -> dict[Path, Fraction]:
+    """The law of plain decoding, for every sequence of a length, those of mass 0 too."""
+    masses: dict[Path, Fraction] = {(): ONE}
+    for _ in range(length):
+        masses = {(*path, v): mass * share for path, mass in masses.items() for v, share in enumerate(model[path])}
+    return masses

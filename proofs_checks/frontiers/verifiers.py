@@ -1,170 +1,149 @@
-"""What a verifier can do with a drafted block, as equations: sequential decisions, block-level ones, whole runs."""
+"""What a verifier can do: with one block of drafts, and over whole runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
-from proofs_checks.frontiers.masses import ONE, ZERO, Laws, Masses, Path, Terms, add, continuation, paths
+from proofs_checks.frontiers.masses import ONE, ZERO, Laws, Masses, Path, Terms, continuation, paths, sequence_masses
+from proofs_checks.frontiers.rounds import Held, Pair, Round, by_block, by_prefix, local_terms, make_round
+from proofs_checks.frontiers.spans import greatest_accepted, least_calls
 
 
 @dataclass(frozen=True)
 class Verifier:
     """What a verifier can do.
 
-    masses: the equations; out: {sequence: terms of its mass}; cost: terms of the expected cost; sign: 1 where more is
-    better, -1 where less is; local: {path: (terms of what arrives, terms of its prefix)} for errors token by token;
-    target: its laws; length: tokens of a sequence.
+    masses: the rows; out: {sequence: terms of its mass}; wanted: {sequence: the target's mass}; local: terms of what
+    arrives at a path beyond the target's share, for every prefix of every round; cost: terms of the expected cost;
+    sign: 1 where more is better, -1 where less is; length: tokens of a sequence; span: the least and the greatest cost.
     """
 
     masses: Masses
     out: dict[Path, Terms]
+    wanted: dict[Path, Fraction]
+    local: list[Terms]
     cost: Terms
     sign: int
-    local: dict[Path, tuple[Terms, Terms]]
-    target: Laws
     length: int
+    span: tuple[Fraction, Fraction]
 
 
-def round_from(
-    masses: Masses, start: Path, alive: Terms, alive_right: Fraction, target: Laws, draft: Laws, size: int, key: str
-) -> tuple[dict[Path, Terms], dict[Path, Terms]]:
-    """One round of `size` drafts from a prefix whose mass is `alive` + alive_right -> (accepted, corrected) terms.
-
-    accepted[x], |x| > |start|: mass with all drafts up to x kept; corrected[x]: mass whose first refused draft was
-    replaced by the last token of x.
-    """
-    accepted: dict[Path, Terms] = {start: alive}
-    corrected: dict[Path, Terms] = {}
-    layer = [start]
-    for _ in range(size):
-        following = []
-        for prefix in layer:
-            constant = alive_right if prefix == start else ZERO
-            flow: Terms = {}
-            for token in range(draft.vocab):
-                path, share = (*prefix, token), draft[prefix][token]
-                column = masses.var(key, "corrected", start, path)
-                corrected[path] = {column: ONE}
-                add(flow, column, ONE)
-                if share:
-                    kept, refused = masses.var(key, "accepted", start, path), masses.var(key, "refused", start, path)
-                    terms: Terms = {kept: ONE, refused: ONE}
-                    for some, value in accepted[prefix].items():
-                        add(terms, some, -share * value)
-                    masses.equation(terms, share * constant)
-                    add(flow, kept, ONE)
-                    accepted[path] = {kept: ONE}
-                    following.append(path)
-            for some, value in accepted[prefix].items():
-                add(flow, some, -value)
-            masses.equation(flow, constant)
-        layer = following
-    return accepted, corrected
-
-
-def sequential_block(target: Laws, draft: Laws, lookahead: int) -> Verifier:
+def sequential_block(target: Laws, draft: Laws, lookahead: int, support: bool = False) -> Verifier:
     """One block of L drafts, each decision on what was drafted so far; the target goes on from a correction.
 
     The cost is E[accepted]: more is better.
     """
-    masses = Masses()
-    accepted, corrected = round_from(masses, (), {}, ONE, target, draft, lookahead, "block")
-    out: dict[Path, Terms] = {path: {} for path in paths(target.vocab, lookahead)}
-    for path, terms in corrected.items():
-        for end, share in continuation(target, path, lookahead):
-            for column, value in terms.items():
-                add(out[end], column, share * value)
-    cost: Terms = {}
-    for path, terms in accepted.items():
-        if path:
-            for column, value in terms.items():
-                add(cost, column, value)
-                if len(path) == lookahead:
-                    add(out[path], column, value)
-    local = local_masses(accepted, corrected)
-    return Verifier(masses, out, cost, 1, local, target, lookahead)
+    masses, pair = Masses(), Pair(target, draft, support)
+    return one_block(masses, make_round(masses, (), lookahead, pair, by_prefix), pair, lookahead)
 
 
-def local_masses(accepted: dict[Path, Terms], corrected: dict[Path, Terms]) -> dict[Path, tuple[Terms, Terms]]:
-    """What arrives at each path of a block, and its prefix's mass."""
-    found = {}
-    for path, terms in corrected.items():
-        arrives = dict(terms)
-        for column, value in accepted.get(path, {}).items():
-            add(arrives, column, value)
-        found[path] = (arrives, accepted[path[:-1]])
-    return found
+def joint_block(target: Laws, draft: Laws, lookahead: int, support: bool = False) -> Verifier:
+    """One block whose decision may look at all of it.  The cost is E[accepted]: more is better."""
+    masses, pair = Masses(), Pair(target, draft, support)
+    return one_block(masses, make_round(masses, (), lookahead, pair, by_block), pair, lookahead)
 
 
-def joint_block(target: Laws, draft: Laws, lookahead: int) -> Verifier:
-    """One block whose decision may look at all of it: masses of (block x, i kept).  The cost is E[accepted]."""
-    masses, length = Masses(), lookahead
-    out: dict[Path, Terms] = {path: {} for path in paths(target.vocab, length)}
-    cost: Terms = {}
-    stopped: dict[Path, Terms] = {}
-    for block, share in continuation(draft, (), length):
-        whole: Terms = {}
-        for kept in range(length + 1):
-            column = masses.var("kept", kept, block)
-            add(whole, column, ONE)
-            add(cost, column, Fraction(kept))
-            if kept == length:
-                add(out[block], column, ONE)
-            else:
-                add(stopped.setdefault(block[:kept], {}), column, ONE)
-        masses.equation(whole, share)
-    for prefix, terms in stopped.items():
-        flow: Terms = {column: -value for column, value in terms.items()}
-        for token in range(target.vocab):
-            column = masses.var("corrected", prefix, token)
-            add(flow, column, ONE)
-            for end, share in continuation(target, (*prefix, token), length):
-                add(out[end], column, share)
-        masses.equation(flow)
-    return Verifier(masses, out, cost, 1, {}, target, length)
+def one_block(masses: Masses, block: Round, pair: Pair, length: int) -> Verifier:
+    """The verifier of one block, whatever its decisions look at."""
+    masses.equation({block.kept[()]: ONE}, ONE)
+    out: dict[Path, Terms] = {path: {} for path in paths(pair.target.vocab, length)}
+    for path, column in block.corrected.items():
+        for end, share in continuation(pair.target, path, length):
+            out[end][column] = share
+    for path, column in block.kept.items():
+        if len(path) == length:
+            out[path][column] = ONE
+    cost = {column: ONE for path, column in block.kept.items() if path}
+    span = ZERO, greatest_accepted(pair.target, pair.draft, length, pair.support)
+    wanted = sequence_masses(pair.target, length)
+    return Verifier(masses, out, wanted, local_terms(block, pair.target), cost, 1, length, span)
 
 
-def whole_run(target: Laws, draft: Laws, lookahead: int, length: int, free_bonus: bool = False) -> Verifier:
+def whole_run(
+    target: Laws,
+    draft: Laws,
+    lookahead: int,
+    length: int,
+    free_bonus: bool = False,
+    support: bool = False,
+    held: Held = by_prefix,
+) -> Verifier:
     """A run of N tokens: masses of (round start, prefix).  The cost is E[target calls]: fewer is better.
 
-    The bonus token follows the target, or any law (`free_bonus`).
+    The bonus token follows the target, or any law (`free_bonus`): one law a path, since a law for every round that ends
+    there could be replaced by their mean, which changes no mass and no sum of local errors for the worse.
     """
-    masses = Masses()
-    arrives: dict[Path, Terms] = {path: {} for n in range(1, length + 1) for path in paths(target.vocab, n)}
-    cost: Terms = {}
-    for n in range(length):
-        for start in paths(target.vocab, n):
-            column = masses.var("start", start)
-            terms: Terms = {column: ONE}
-            for some, value in arrives.get(start, {}).items():
-                add(terms, some, -value)
-            masses.equation(terms, ZERO if start else ONE)
-            add(cost, column, ONE)
-            size = min(lookahead, length - n - 1)
-            accepted, corrected = round_from(masses, start, {column: ONE}, ZERO, target, draft, size, "run")
-            for path, terms in corrected.items():
-                for some, value in terms.items():
-                    add(arrives[path], some, value)
-            for path, terms in accepted.items():
-                if len(path) == n + size:
-                    bonus(masses, start, path, terms, target, arrives, free_bonus)
-    out = {path: arrives[path] for path in paths(target.vocab, length)}
-    return Verifier(masses, out, cost, -1, {}, target, length)
+    run = Run(Masses(), Pair(target, draft, support), held, {}, {}, [])
+    bonus = bonus_free if free_bonus else bonus_of_target
+    starts = {}
+    for start in [path for n in range(length) for path in paths(target.vocab, n)]:
+        if start in run.arrives or not start:
+            starts[one_round(run, start, min(lookahead, length - len(start) - 1), bonus)] = ONE
+    local = run.local + bonus_errors(run) if free_bonus else run.local
+    out = {path: run.arrives.get(path, {}) for path in paths(target.vocab, length)}
+    span = least_calls(run.pair, held, lookahead, length, free_bonus), Fraction(length)
+    return Verifier(run.masses, out, sequence_masses(target, length), local, starts, -1, length, span)
 
 
-def bonus(
-    masses: Masses, start: Path, path: Path, alive: Terms, target: Laws, arrives: dict[Path, Terms], free: bool
-) -> None:
-    """The token after a wholly accepted block."""
-    if not free:
-        for token, share in enumerate(target[path]):
-            for column, value in alive.items():
-                add(arrives[(*path, token)], column, share * value)
-        return
-    flow: Terms = {column: -value for column, value in alive.items()}
-    for token in range(target.vocab):
-        column = masses.var("bonus", start, path, token)
-        add(flow, column, ONE)
-        add(arrives[(*path, token)], column, ONE)
-    masses.equation(flow)
+class Run(NamedTuple):
+    """A run as far as it is written down.
+
+    held: what decisions look at; arrives[x]: terms of the mass that rounds hand to x; ends[x]: of the mass with a whole
+    block kept up to x; local: as a verifier's.
+    """
+
+    masses: Masses
+    pair: Pair
+    held: Held
+    arrives: dict[Path, Terms]
+    ends: dict[Path, Terms]
+    local: list[Terms]
+
+
+def one_round(run: Run, start: Path, size: int, bonus: Callable[[Run, Path, int], None]) -> int:
+    """The round that starts at a prefix, `size` drafts long -> the column of its start."""
+    column = run.masses.var("start", start)
+    run.masses.equation(
+        {some: -share for some, share in run.arrives.get(start, {}).items()} | {column: ONE}, root(start)
+    )
+    found = make_round(run.masses, start, size, run.pair, run.held)
+    for path, corrected in found.corrected.items():
+        run.arrives.setdefault(path, {})[corrected] = ONE
+    run.local.extend(local_terms(found, run.pair.target))
+    for path, alive in found.kept.items():
+        if len(path) == len(start) + size:
+            run.ends.setdefault(path, {})[alive] = ONE
+            bonus(run, path, alive)
+    return column
+
+
+def root(start: Path) -> Fraction:
+    """The mass that a round starts with from outside: 1 for the first."""
+    return ZERO if start else ONE
+
+
+def bonus_of_target(run: Run, path: Path, alive: int) -> None:
+    """The token after a wholly kept block follows the target: no local error."""
+    for token, share in enumerate(run.pair.target[path]):
+        if share:
+            run.arrives.setdefault((*path, token), {})[alive] = share
+
+
+def bonus_free(run: Run, path: Path, alive: int) -> None:
+    """The token after a wholly kept block follows any law."""
+    for token in run.pair.may(path):
+        run.arrives.setdefault((*path, token), {})[run.masses.var("bonus", path, token)] = ONE
+
+
+def bonus_errors(run: Run) -> list[Terms]:
+    """The rows of the free bonus laws, and their local errors."""
+    found = []
+    for path, alive in run.ends.items():
+        bonus = {token: run.masses.var("bonus", path, token) for token in run.pair.may(path)}
+        run.masses.equation({column: ONE for column in bonus.values()} | {column: -ONE for column in alive})
+        shares = run.pair.target[path]
+        found += [{column: ONE} | {some: -shares[token] for some in alive} for token, column in bonus.items()]
+    return found

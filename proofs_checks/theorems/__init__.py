@@ -1,7 +1,6 @@
 """Every theorem by its id.  Adding one: a file, and a row here.
 
-A theorem's own file states it; files of the same number beside it hold its proofs, margins and mutants.  T15, block
-verification, is kept for the limits.
+A theorem's own file states it; files of the same number beside it hold its proofs, margins and mutants.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from proofs_checks.theorems.t11_rejection_coupling import T11
 from proofs_checks.theorems.t12_jacobi import T12
 from proofs_checks.theorems.t13_independent import T13
 from proofs_checks.theorems.t14_race_decoding import T14
+from proofs_checks.theorems.t15_block_verification import T15
 from proofs_checks.theorems.t16_content_aware import T16
 from proofs_checks.theorems.t17_lantern import T17
 from proofs_checks.theorems.t18_grouped import T18
@@ -29,11 +29,15 @@ from proofs_checks.theorems.t20_pareto_line import T20
 from proofs_checks.theorems.t21_support import T21
 from proofs_checks.theorems.t22_expected_calls import T22
 from proofs_checks.theorems.t23_metrics import T23
+from proofs_checks.theorems.t24_ledger import T24
+from proofs_checks.theorems.t25_block_relaxed import T25
+from proofs_checks.theorems.t26_one_slot import T26
+from proofs_checks.theorems.t27_band import T27
 
 THEOREMS: dict[str, Theorem] = {
     theorem.id: theorem
     for theorem in (
         *(T01, T02, T03, T04, T05, T06, T07, T08, T09, T10, T11, T12),
-        *(T13, T14, T16, T17, T18, T19, T20, T21, T22, T23),
+        *(T13, T14, T15, T16, T17, T18, T19, T20, T21, T22, T23, T24, T25, T26, T27),
     )
 }

@@ -22,8 +22,17 @@ from proofs_checks.theorems.t20_general import (
     traded,
 )
 from proofs_checks.theorems.t20_proofs import proof_of
-from proofs_checks.theorems.t20_rules import OFF_LINE, ON_LINE, Altered, Row, judge, of_class
-from specsim import RULES, Annealed, Lenient, Optimal, Strict, Typical
+from proofs_checks.theorems.t20_rules import (
+    OFF_LINE,
+    ON_LINE,
+    Altered,
+    BlockResampling,
+    Resampling,
+    Row,
+    judge,
+    of_class,
+)
+from specsim import RULES, Annealed, BlockVerification, Lenient, Optimal, Scheduled, Strict, Typical
 from specsim.arrays import Array, normalise, positive_part, total_variation
 from specsim.checking import codebooks
 from specsim.checking.onetoken import figures
@@ -58,9 +67,9 @@ def wasteful(row: Row, slot: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def holding(name: str, row: Row) -> Part:
-    """A rule that is on the line; the annealed one depends on the slot too."""
+    """A rule that is on the line; factors of their own for every slot depend on the slot too."""
     text = f"{name}{row.around} is on the line P(reject) + TV(out, p) = TV(p, q): {row.why}"
-    slot = {"slot": SLOTS} if isinstance(row.rules[0], Annealed) else {}
+    slot = {"slot": SLOTS} if isinstance(row.rules[0], (Annealed, Scheduled)) else {}
     domain = Domain({**PAIR, "rule": OneOf(row.rules), **slot}, cost=COST, known=lambda: list(wasteful(row, slot)))
     return Part(Statement(text, domain, on_line, published, shows=bars), proof=proof_of(name))
 
@@ -140,6 +149,9 @@ WRONG = (
     ("the replacement drawn from q", "FuzzyJS", redrawn(lambda q, p, b: q)),
     ("norm[q - p]+, the wrong side", "CascadeOpt", redrawn(lambda q, p, b: standard_residual(p, q))),
     ("the inner rule's own replacement", "Optimal", lambda rule: rule.rule),
+    ("around a rule off the line", "BlockVerification", lambda rule: BlockVerification(Typical())),
+    ("the replacement drawn from p", "Ledger", Resampling),
+    ("the replacement drawn from p", "Band", BlockResampling),
 )
 
 

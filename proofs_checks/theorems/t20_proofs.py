@@ -83,6 +83,32 @@ def borrowed() -> list[Obligation]:
     return [*between([gain >= 0], least(p + gain, q)), *optimal_fits(), *on_the_line()]
 
 
+def of_one_draft() -> list[Obligation]:
+    """Block verification of one draft keeps min(q, p') and puts [p' - q]+ back, p' = a + R being the law of a rule on
+    the line, min(p, q) <= a <= q and R <= [p - a]+: p' is between p and q at every token."""
+    p, q, a, back = reals("p q a R")
+    inner = [p >= 0, q >= 0, a >= least(p, q), a <= q, back >= 0, back <= positive(p - a)]
+    law = a + back
+    split = positive(q - law) + positive(law - p) == positive(q - p)
+    return [Obligation("[q - p']+ + [p' - p]+ = [q - p]+", inner, split)]
+
+
+def band() -> list[Obligation]:
+    """A block of one draft keeps min(q, (1 + up) p) and puts r = sum (q - a) back by weights w, which are between
+    [(1 - down) p - q]+ and [p - q]+ so that their sum S is at least r, as sum [p - q]+ is: R = r w/S <= w."""
+    p, q, up, down, t = reals("p q up down t")
+    low = positive((1 - down) * p - q)
+    laws = [p >= 0, q >= 0, up >= 0, down >= 0]
+    kept = least(q, (1 + up) * p)
+    return [
+        *between([up >= 0], kept),
+        Obligation("q - a <= [q - p]+", laws, q - kept <= positive(q - p)),
+        Obligation("w <= [p - q]+", [*laws, t >= 0, t <= 1], low + t * (positive(p - q) - low) <= positive(p - q)),
+        *standard_fits()[1:],
+        *on_the_line(),
+    ]
+
+
 def cactus() -> list[Obligation]:
     """G_x = norm[H_x - q]+, x refused.  H_x <= p off x and q(x) > g(x) = H_x(x), so [H_x - q]+ <= [p - q]+; and its
     sum, which is that of [q - H_x]+, is at least r = sum [q - g]+.  So R <= r [p - q]+/r = [p - q]+ <= [p - a]+."""
@@ -149,6 +175,7 @@ ARGUMENTS: dict[str, Callable[[], list[Obligation]]] = {
     "Strict": strict,
     "Lenient": lenient,
     "Annealed": lenient,
+    "Scheduled": lenient,
     "Additive": raised,
     "AdditiveUnmasked": raised,
     "ContentAware": raised,
@@ -159,6 +186,9 @@ ARGUMENTS: dict[str, Callable[[], list[Obligation]]] = {
     "FuzzyJS": all_or_strict,
     "CascadeOpt": all_or_strict,
     "Optimal": borrowed,
+    "BlockVerification": of_one_draft,
+    "Ledger": lenient,
+    "Band": band,
 }
 
 

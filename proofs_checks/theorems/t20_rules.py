@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from specsim import (
     Additive,
     AdditiveUnmasked,
     Annealed,
+    Band,
+    BlockVerification,
     Cactus,
     CascadeOpt,
     ContentAware,
@@ -28,19 +31,23 @@ from specsim import (
     LanternDynamic,
     LanternPlus,
     LanternPlusDynamic,
+    Ledger,
     Lenient,
     Optimal,
     Partitioned,
+    Scheduled,
     Strict,
     Typical,
     Verdict,
-    output_law,
 )
-from specsim.arrays import Array
+from specsim.arrays import Array, divide
 from specsim.checking import codebooks
+from specsim.checking.forms import whole
 from specsim.checking.onetoken import OneToken, figures
+from specsim.flows import Flow, output_law, token_flow
 from specsim.rules.optimal import acceptance
 from specsim.testing.domains import Case
+from specsim.verification import Block, Drafted, Step
 
 
 class Row(NamedTuple):
@@ -58,6 +65,7 @@ ON_LINE = (
     Row((Strict(),), "b = min(1, p/q)"),
     Row((Lenient(1), Lenient(), Lenient(4)), "omega >= 1"),
     Row((Annealed(), Annealed(delta=2.0), Annealed(delta=1.0, nu=-1.0, mu=3.0)), "clamped at omega_i >= 1"),
+    Row((Scheduled(), Scheduled((1.0, 3.0)), Scheduled((4.0, 2.0), 0.5)), "omega_i >= 1"),
     Row((Additive(0), Additive(), Additive(0.4)), "epsilon >= 0, masked to the support of p"),
     Row((AdditiveUnmasked(), AdditiveUnmasked(0.4)), "epsilon >= 0"),
     Row(
@@ -74,6 +82,19 @@ ON_LINE = (
         (Optimal(Lantern(k=1)), Optimal(Lantern(k=2, delta=0.4)), Optimal(LanternPlus()), Optimal(LanternPlus(k=1))),
         "the inner rule's b is never below min(1, p/q)",
         " around LANTERN or LANTERN++",
+    ),
+    Row(
+        (BlockVerification(), BlockVerification(Lenient(1.5)), BlockVerification(Additive(0.4))),
+        "of one draft it keeps min(q, p'), p' being the law of a rule on the line",
+        " (a block of one draft) around the strict rule, lenience or addition",
+    ),
+    Row(
+        (Band(), Band(1.0), Band(4.0)),
+        "min(p, q) <= kept <= q, and nowhere more than [p - q]+ is put back",
+        " (a block of one draft)",
+    ),
+    Row(
+        (Ledger(), Ledger(1.0), Ledger(4.0, 0.5)), "the first slot is lenient with omega = w", " (a block of one draft)"
     ),
 )
 OFF_LINE = (
@@ -103,11 +124,18 @@ def bound(rule: Any, vocab: int) -> Any:
     return codebooks.bound(rule, vocab, None)
 
 
+def accepted(rule: Any, draft: Array, target: Array, position: Array) -> Array:
+    """b of every token, [..., V]; of a rule that judges blocks, in a block of one draft."""
+    if not whole(rule):
+        return acceptance(rule, draft, target, position)
+    return divide(token_flow(rule, draft, target, position).kept, draft, Fraction(0))
+
+
 def judge(rule: Any, case: Case) -> OneToken:
     """What a rule makes of one drafted token, in Fractions; `case.slot` is its place in the block, 0 without one."""
     draft, target, position = case.draft[None, :], case.target[None, :], np.array([getattr(case, "slot", 0)])
     ready = bound(rule, case.vocab)
-    accept = acceptance(ready, draft, target, position)
+    accept = accepted(ready, draft, target, position)
     found = figures(draft, target, accept, output_law(ready, draft, target, position))
     return OneToken(*(array[0] for array in found))
 
@@ -132,5 +160,40 @@ class Altered:
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
-        kept = self.accept(draft, target, acceptance(self.rule, draft, target, position))
+        kept = self.accept(draft, target, accepted(self.rule, draft, target, position))
         return Verdict(kept, self.residual(draft, target, kept))
+
+
+@dataclass(frozen=True)
+class BlockResampling:
+    """A mistake: a rule of whole blocks whose replacement is drawn from p."""
+
+    rule: Any
+
+    def block(self, drafted: Drafted) -> Block:
+        """The rule's stop, the residual p."""
+        return self.rule.block(drafted)._replace(residual=drafted.target)
+
+    def begin(self, like: Array) -> Any:
+        """The rule's."""
+        return self.rule.begin(like)
+
+    def flow(self, path: Any, draft: Array, target: Array, slot: int) -> tuple[Flow, Any]:
+        """What is kept is the rule's, the rest is put back along p."""
+        right, carry = self.rule.flow(path, draft, target, slot)
+        return Flow(right.kept, target * (1 - right.kept.sum(axis=-1, keepdims=True))), carry
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """A mistake: a path-state rule whose replacement is drawn from p."""
+
+    rule: Any
+
+    def begin(self, like: Array) -> Any:
+        """The rule's."""
+        return self.rule.begin(like)
+
+    def judge(self, state: Any, draft: Array, target: Array, slot: int, tokens: Array) -> Step:
+        """state [B], laws [B, V], tokens [B, K] -> the rule's step with residual p."""
+        return self.rule.judge(state, draft, target, slot, tokens)._replace(residual=target)

@@ -60,6 +60,28 @@ def lantern_plus_kept() -> list[Obligation]:
     return [Obligation("nothing is kept where p = 0", [*borrowed, p == 0], q * b == 0)]
 
 
+def block_verification() -> list[Obligation]:
+    """Any slot of a block: min(q, w p) goes on in the mean, weight [w p - q]+, w being the weight of the prefix."""
+    p, q, w = reals("p q w")
+    return nowhere([q >= 0, w >= 0], least(q, w * p), positive(w * p - q))
+
+
+def account() -> list[Obligation]:
+    """The ledger at any slot: keep = min(a q, omega p [d]+), theta of the rest on p > 0; weight [p d - keep]+."""
+    p, q, a, d, omega, theta = reals("p q a d w t")
+    first = least(a * q, omega * p * positive(d))
+    kept = first + where(p > 0, theta * (a * q - first))
+    return nowhere([q >= 0, a >= 0, omega >= 1, theta >= 0, theta <= 1], kept, positive(p * d - kept))
+
+
+def band() -> list[Obligation]:
+    """The band at any slot: min(d, (1 + up) p) is kept; weight between [(1 - down) p - d]+ and [p - d]+."""
+    p, d, up, down, theta = reals("p d up down t")
+    low = positive((1 - down) * p - d)
+    rule = [d >= 0, up >= 0, down >= 0, theta >= 0, theta <= 1]
+    return nowhere(rule, least(d, (1 + up) * p), low + theta * (positive(p - d) - low))
+
+
 def typical() -> list[Obligation]:
     """Kept only where p exceeds a threshold >= 0; weight p."""
     p, q, threshold = reals("p q t")

@@ -36,10 +36,13 @@ CAN: dict[str, str] = {
 }
 """Rules that can, and why.  Every other one is held never to: a new rule is put to the statement without a row here."""
 PROOFS: dict[str, Callable[[], list[Obligation]]] = {
-    **dict.fromkeys(("Strict", "Lenient", "Annealed"), proofs.ratio_rules),
+    **dict.fromkeys(("Strict", "Lenient", "Annealed", "Scheduled"), proofs.ratio_rules),
     **dict.fromkeys(("Additive", "ContentAware"), proofs.masked_rules),
     "LanternPlus": proofs.lantern_plus,
     "Optimal(LanternPlus)": proofs.lantern_plus_optimal,
+    "BlockVerification(Strict)": proofs.block_verification,
+    "Ledger": proofs.account,
+    "Band": proofs.band,
     "Typical": proofs.typical,
     "Cactus": proofs.cactus,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,12 +60,12 @@ def read_laws(path: str | Path) -> Met:
     return Met(str(path), arrays["draft"], arrays["target"], arrays["slot"].astype(np.int64), codebook)
 
 
-def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """The named arrays of an npz file."""
+def read_arrays(path: str | Path, keys: Iterable[str] = KEYS) -> dict[str, np.ndarray]:
+    """The named arrays of an npz file, and its codebook where it has one."""
     try:
         require_regular(path)
         with open(path, "rb") as file:
-            return pick_arrays(np.load(file, allow_pickle=False))
+            return pick_arrays(np.load(file, allow_pickle=False), list(keys))
     except UNREADABLE as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or "it ends too early"
         if "pickle" in reason:
@@ -72,15 +73,15 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
         raise SpecsimError(f"cannot read laws from {path}: {reason}") from error
 
 
-def pick_arrays(data: Any) -> dict[str, np.ndarray]:
+def pick_arrays(data: Any, keys: list[str]) -> dict[str, np.ndarray]:
     """What is needed of a loaded file; ValueError for what is missing."""
     if not isinstance(data, np.lib.npyio.NpzFile):
         raise ValueError("it holds one array, not an npz archive")
     with data:
-        missing = [key for key in KEYS if key not in data.files]
+        missing = [key for key in keys if key not in data.files]
         if missing:
-            raise ValueError(f"no array {', '.join(missing)}; it must hold {', '.join(KEYS)}")
-        return {key: data[key] for key in (*KEYS, "codebook") if key in data.files}
+            raise ValueError(f"no array {', '.join(missing)}; it must hold {', '.join(keys)}")
+        return {key: data[key] for key in (*keys, "codebook") if key in data.files}
 
 
 def check_codebook(path: str | Path, codebook: np.ndarray | None, vocab: int) -> np.ndarray | None:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from specsim.arrays import Array
+from specsim.arrays import Array, divide, normalise
+from specsim.checking.forms import by_token
 from specsim.checking.met_file import Met
 from specsim.checking.onetoken import OneToken, figures
 from specsim.checking.pairs import Stack
 from specsim.checking.validity import ask, guarded, require_valid, shaped
-from specsim.verification import Rule, Verdict
+from specsim.errors import SpecsimError
+from specsim.verification import Rule, Verdict, judges_blocks
 
 MET_SLACK = 1e-9
 """What counts as 0 in a TV or a line distance here: float64 sums over 65,536 tokens round to below 2e-11."""
@@ -74,13 +76,13 @@ def judge(rule: Rule, met: Met, progress: Callable[[int, int], None]) -> MetLaws
 
 def cost(rule: Rule, vocab: int) -> int:
     """Numbers one law needs: V x neighbours, and V times as many where the rule is asked token by token."""
-    return (vocab if hasattr(rule, "at") else 1) * vocab * (1 + min(getattr(rule, "reach", 0), vocab))
+    return (vocab if by_token(rule) and not flowing(rule) else 1) * vocab * (1 + min(getattr(rule, "reach", 0), vocab))
 
 
 def affordable(rule: Rule, count: int, vocab: int) -> tuple[np.ndarray, str]:
     """Rows that will be judged, evenly spread over the file, and in words what is left out."""
     need = cost(rule, vocab)
-    most = count if not hasattr(rule, "at") else min(count, TOKEN_WORK // need) if need <= ONE_LAW else 0
+    most = count if flowing(rule) or not by_token(rule) else min(count, TOKEN_WORK // need) if need <= ONE_LAW else 0
     if most == count:
         return np.arange(count), ""
     why = f"the replacement depends on the token, {need:,} numbers for each law"
@@ -105,12 +107,34 @@ def as_laws(values: np.ndarray) -> np.ndarray:
 
 def outcome(rule: Rule, stack: Stack, file: str, rows: np.ndarray) -> tuple[Array, Array]:
     """(accept, out) [m, V].  A whole-law rule needs no more than out = q b + r G: nothing of size V x V is built."""
+    if flowing(rule):
+        return first_flow(rule, stack, file, rows)
     answer = shaped(rule, guarded(rule, ask, rule, stack), stack.draft)
     verdict = Verdict(*(guarded(rule, np.asarray, array, np.float64) for array in answer))
     require_valid(rule, verdict, stack.draft, lambda index: f"law {rows[index[0]]} {file}", MET_SLACK)
     refused = stack.draft * (1 - verdict.accept)
-    if hasattr(rule, "at"):
+    if by_token(rule):
         replaced = (refused[..., None] * verdict.residual).sum(axis=-2)
     else:
         replaced = refused.sum(axis=-1, keepdims=True) * verdict.residual
     return verdict.accept, stack.draft * verdict.accept + replaced
+
+
+def flowing(rule: Rule) -> bool:
+    """A rule of whole blocks that says itself what a slot does to all tokens at once."""
+    return judges_blocks(rule) and hasattr(rule, "flow") and hasattr(rule, "begin")
+
+
+def first_flow(rule: Rule, stack: Stack, file: str, rows: np.ndarray) -> tuple[Array, Array]:
+    """(accept, out) [m, V] at the first slot of a block, where nothing of size V x V is needed."""
+    state = guarded(rule, rule.begin, stack.target[:, 0])
+    kept, corrected = guarded(rule, rule.flow, state, stack.draft, stack.target, 0)[0]
+    accept = divide(kept, stack.draft, 0.0)
+    verdict = Verdict(accept, normalise(corrected, stack.target))
+    require_valid(rule, verdict, stack.draft, lambda index: f"law {rows[index[0]]} {file}", MET_SLACK)
+    out = kept + corrected
+    far = abs(out.sum(axis=-1) - 1)
+    if not far.max() <= MET_SLACK:
+        row = int(np.argmax(far))
+        raise SpecsimError(f"{rule!r}: its flow sums to {out[row].sum():.12g}; law {rows[row]} {file}")
+    return accept, out

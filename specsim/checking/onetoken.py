@@ -17,7 +17,8 @@ from specsim.arrays import Array, divide, is_exact, number, total_variation
 from specsim.checking.pairs import Pair, Stack
 from specsim.checking.validity import guarded
 from specsim.errors import SpecsimError
-from specsim.verification import Rule, output_law
+from specsim.flows import output_law
+from specsim.verification import Rule
 
 FLOAT_SLACK = 1e-12
 """What counts as 0 for a TV or a line distance in float64: twenty tokens and a dozen operations round to below 1e-14.

@@ -167,14 +167,14 @@ def all_pairs() -> list[Pair]:
     return sorted([*rows, *grid(), *random_pairs(RANDOM_PAIRS, RANDOM_SEED)], key=lambda some: some.size)
 
 
-def stacks(pairs: Sequence[Pair], dtype: Any = object) -> list[Stack]:
+def stacks(pairs: Sequence[Pair], dtype: Any = object, slots: tuple[int, ...] = SLOTS) -> list[Stack]:
     """One stack for every vocabulary, smallest first, each with its pairs in the order given."""
     by_vocab = {vocab: [some for some in pairs if some.vocab == vocab] for vocab in {p.vocab for p in pairs}}
-    return [stack(by_vocab[vocab], dtype) for vocab in sorted(by_vocab)]
+    return [stack(by_vocab[vocab], dtype, slots) for vocab in sorted(by_vocab)]
 
 
-def stack(pairs: Sequence[Pair], dtype: Any = object) -> Stack:
+def stack(pairs: Sequence[Pair], dtype: Any = object, slots: tuple[int, ...] = SLOTS) -> Stack:
     """Pairs of one vocabulary, each at every slot.  Read-only: a rule that writes into its arguments is caught."""
     laws = np.array([[some.draft, some.target] for some in pairs], dtype=object).astype(dtype)
-    wide = np.broadcast_to(laws[:, :, None, :], (len(pairs), 2, len(SLOTS), laws.shape[-1]))
-    return Stack(pairs, wide[:, 0], wide[:, 1], np.array(SLOTS))
+    wide = np.broadcast_to(laws[:, :, None, :], (len(pairs), 2, len(slots), laws.shape[-1]))
+    return Stack(pairs, wide[:, 0], wide[:, 1], np.array(slots))

@@ -12,20 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from specsim.checking import met_laws
+from specsim.checking import met_laws, whole_blocks
+from specsim.checking.block_parity import with_blocks
 from specsim.checking.codebooks import assumption, bound, unfit, usable
+from specsim.checking.forms import slots_of
 from specsim.checking.met_file import Met, read_laws
 from specsim.checking.met_laws import MetLaws
 from specsim.checking.onetoken import Seen, Worst, each, measure, plain, slack_of, worst
-from specsim.checking.pairs import GROUPS, SLOTS, Pair, all_pairs, stacks
+from specsim.checking.pairs import GROUPS, Pair, all_pairs, stacks
 from specsim.checking.parity import Backends, Known, ParityRow, parity
 from specsim.checking.validity import NotExact, exact_verdict, float_verdict
+from specsim.checking.whole_blocks import WholeBlocks
 from specsim.errors import SpecsimError
 from specsim.rules.codebooks import vectors
 from specsim.verification import Rule
 
-SCHEMA = "specsim.check/2"
-DERIVED = {ParityRow: ("agrees",), MetLaws: ("lossless", "on_line")}
+SCHEMA = "specsim.check/3"
+DERIVED = {ParityRow: ("agrees",), MetLaws: ("lossless", "on_line"), WholeBlocks: ("lossless",)}
 """Properties that a reader of the JSON would otherwise have to work out."""
 EXPECTATIONS = ("lossless", "on-line", "biased")
 
@@ -51,7 +54,8 @@ class CheckResult:
 
     exactness: "exact" when the table was computed in Fractions, else "float64: why"; parity and laws are always
     floating point.  tv, line, off_support: the worst value, where, and the smallest pair that shows one.  All of it is
-    known of laws of at most largest_vocab tokens at these slots, and of the real laws.
+    known of laws of at most largest_vocab tokens at these slots, and of the real laws.  whole: of a rule that judges
+    blocks, of which all else is said of a block of one draft; None for a token-wise rule.
     """
 
     rule: str
@@ -70,6 +74,7 @@ class CheckResult:
     parity: tuple[ParityRow, ...]
     laws: MetLaws | None
     assumption: str | None
+    whole: WholeBlocks | None = None
 
     @property
     def dominated(self) -> bool:
@@ -99,15 +104,18 @@ def check(
     met = None if laws_file is None else read_laws(laws_file)
     pairs = usable(rule, all_pairs())
     known, exactness = measured(rule, pairs, codebook, say)
-    rows = parity(known, backends)
+    blocks = whole_blocks.judge(rule, codebook, exactness == "exact", say)
+    rows = with_blocks(parity(known, backends), rule, codebook, backends)
     say("parity", 1, 1)
     laws = None if met is None else real_laws(rule, met, met.codebook if codebook is None else codebook, say)
-    return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook))
+    return conclude(rule, known, exactness, rows, laws, assumption(rule, codebook), blocks)
 
 
 def require_rule(rule: Rule) -> None:
     """SpecsimError unless the rule gives valid verdicts on every pair; what it is good for is not asked."""
-    measured(rule, usable(rule, all_pairs()), None, lambda what, done, of: None)
+    quiet: Progress = lambda what, done, of: None  # noqa: E731
+    exactness = measured(rule, usable(rule, all_pairs()), None, quiet)[1]
+    whole_blocks.judge(rule, None, exactness == "exact", quiet)
 
 
 def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tuple[list[Known], str]:
@@ -116,10 +124,10 @@ def measured(rule: Rule, pairs: list[Pair], codebook: Any, say: Progress) -> tup
     The verdicts are checked in both kinds of numbers, Fractions first: their values read better in an error.
     """
     bounds = {vocab: bound(rule, vocab, codebook) for vocab in {some.vocab for some in pairs}}
-    floats = [(bounds[some.pairs[0].vocab], some) for some in stacks(pairs, np.float64)]
+    floats = [(bounds[some.pairs[0].vocab], some) for some in stacks(pairs, np.float64, slots_of(rule))]
     exactness, known = "exact", list[Known]()
     try:
-        for done, some in enumerate(stacks(pairs)):
+        for done, some in enumerate(stacks(pairs, slots=slots_of(rule))):
             say("pairs", done, len(floats))
             chosen = bounds[some.pairs[0].vocab]
             known.append(Known(chosen, some, measure(chosen, some, exact_verdict(chosen, some).accept)))
@@ -141,13 +149,21 @@ def real_laws(rule: Rule, met: Met, codebook: Any, say: Progress) -> MetLaws:
 
 
 def conclude(
-    rule: Rule, known: list[Known], exactness: str, rows: tuple[ParityRow, ...], laws: MetLaws | None, taken: str | None
+    rule: Rule,
+    known: list[Known],
+    exactness: str,
+    rows: tuple[ParityRow, ...],
+    laws: MetLaws | None,
+    taken: str | None,
+    blocks: WholeBlocks | None,
 ) -> CheckResult:
     """The record, from everything that was computed."""
     seen = list(each([(case.stack, case.figures) for case in known]))
-    slack = slack_of(known[0].figures.tv)
+    slack, slots = slack_of(known[0].figures.tv), slots_of(rule)
     tv, line, off = worst(seen, "tv", slack), worst(seen, "distance", slack), worst(seen, "off", 0)
-    lossless = tv.smallest is None and off.smallest is None and (laws is None or laws.lossless)
+    lossless = (
+        tv.smallest is None and off.smallest is None and all(some is None or some.lossless for some in (laws, blocks))
+    )
     return CheckResult(
         rule=repr(rule),
         exactness=exactness,
@@ -158,17 +174,18 @@ def conclude(
         line=line,
         off_support=off,
         max_ratio=plain(max(some.row.ratio for some in seen)),
-        pairs=len(seen) // len(SLOTS),
+        pairs=len(seen) // len(slots),
         largest_vocab=max(some.pair.vocab for some in seen),
-        slots=SLOTS,
-        edges=tuple(edges(seen, slack)),
+        slots=slots,
+        edges=tuple(edges(seen, slack, len(slots))),
         parity=rows,
         laws=laws,
         assumption=taken,
+        whole=blocks,
     )
 
 
-def edges(seen: list[Seen], slack: Any) -> Iterator[Edge]:
+def edges(seen: list[Seen], slack: Any, slots: int) -> Iterator[Edge]:
     """One row for every group that has pairs."""
     for group in GROUPS:
         some = [one for one in seen if one.pair.group == group]
@@ -177,7 +194,7 @@ def edges(seen: list[Seen], slack: Any) -> Iterator[Edge]:
             strict = [sum(map(min, one.pair.target, one.pair.draft)) for one in some]
             yield Edge(
                 group,
-                len(some) // len(SLOTS),
+                len(some) // slots,
                 plain(max(row.tv for row in rows)),
                 all(row.distance <= slack for row in rows),
                 plain(max(row.off for row in rows)),

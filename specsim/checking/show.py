@@ -14,6 +14,7 @@ from rich.text import Text
 from specsim.checking.met_laws import FIGURES, MetLaws
 from specsim.checking.onetoken import Example, Worst
 from specsim.checking.result import CheckResult
+from specsim.checking.whole_blocks import Run, WholeBlocks
 
 LONGEST = 9
 """Fractions with more characters than this are shown as decimals: a law of eight tokens has to fit 80 columns."""
@@ -30,6 +31,8 @@ def parts(result: CheckResult) -> Iterator[RenderableType]:
     yield headline(result)
     yield edges(result)
     yield from counterexamples(result)
+    if result.whole is not None and result.whole.smallest is not None:
+        yield from run_tables(result.whole, result.whole.smallest)
     yield backends(result)
     if result.laws is not None:
         yield real_laws(result.laws)
@@ -65,20 +68,24 @@ def headlines(result: CheckResult) -> Iterator[tuple[str, str]]:
     if result.assumption:
         yield "assuming", result.assumption
     yield "numbers", numbers(result)
-    looked = f"{result.pairs} pairs of at most {result.largest_vocab} tokens, slots {', '.join(map(str, result.slots))}"
+    slots = f"slots {', '.join(map(str, result.slots))}" if result.whole is None else "each a block of one draft"
+    looked = f"{result.pairs} pairs of at most {result.largest_vocab} tokens, {slots}"
     yield "valid", f"yes, {result.validity.partition(': ')[2]}: {looked}"
+    if result.whole is not None:
+        yield "whole blocks", whole_blocks(result.whole)
     yield "bias", bias(result)
     yield "Pareto line", line(result)
     off = result.off_support
     yield "off support", "nothing where p = 0" if off.smallest is None else f"up to {at(off)}"
-    yield "max out/p", brief(result.max_ratio)
+    yield "max out/p", brief(result.max_ratio) + one_draft(result)
     yield "backends", "agree" if result.agrees else "MISMATCH, see below"
 
 
 def numbers(result: CheckResult) -> str:
     """Which statements are exact."""
     if result.exactness == "exact":
-        return "pairs exact, in Fractions (~ where shown rounded); all else floating point"
+        exact = "pairs" if result.whole is None else "pairs and runs"
+        return f"{exact} exact, in Fractions (~ where shown rounded); all else floating point"
     return f"floating point throughout ({result.exactness})"
 
 
@@ -87,19 +94,35 @@ def at(worst: Worst) -> str:
     return f"{brief(worst.value)} ({worst.where})"
 
 
+def one_draft(result: CheckResult) -> str:
+    """What the figures of one token are about, of a rule that judges blocks."""
+    return "" if result.whole is None else "; of one draft"
+
+
+def whole_blocks(found: WholeBlocks) -> str:
+    """What runs of blocks have shown."""
+    runs = f"{found.runs} runs of at most {found.tokens} tokens, lookahead {found.lookahead}"
+    off = f", {brief(found.off)} where the target has nothing" if found.off else ""
+    tv = f"{brief(found.tv)}{f' ({found.where})' if found.smallest else ''}"
+    calls = f"{found.calls:.4g} target calls a run, the strict rule {found.strict_calls:.4g}"
+    return f"{found.blocks} blocks are laws; {runs} ({found.exactness}): TV(out, target) up to {tv}{off}; {calls}"
+
+
 def bias(result: CheckResult) -> str:
     """Lossless, or biased by how much."""
     if result.verdict == "lossless":
-        return "lossless: TV(out, p) = 0" + (" up to rounding" * (result.exactness != "exact"))
+        runs = "" if result.whole is None else ", of one draft and of whole runs"
+        return "lossless: TV(out, p) = 0" + runs + (" up to rounding" * (result.exactness != "exact"))
     if result.tv.smallest is None and result.off_support.smallest is None:
-        return "biased, but only on the real laws: see below"
-    return f"biased: TV(out, p) up to {at(result.tv)}"
+        where = "in whole blocks" if result.whole is not None and not result.whole.lossless else "on the real laws"
+        return f"biased, but only {where}: see below"
+    return f"biased: TV(out, p) up to {at(result.tv)}" + one_draft(result)
 
 
 def line(result: CheckResult) -> str:
     """On the line, or how far off."""
     if result.on_line:
-        return "on it: P(reject) + TV(out, p) = TV(p, q)"
+        return "on it: P(reject) + TV(out, p) = TV(p, q)" + one_draft(result)
     if result.line.smallest is None:
         return "off it, but only on the real laws: see below"
     worse = "; dominated: it only accepts less than the strict rule" if result.dominated else ""
@@ -155,6 +178,19 @@ def counterexample(some: Example) -> Table:
     for token, row in enumerate(rows):
         table.add_row(str(token), *(text if text == "-" else cell(text) for text in row))
     return table
+
+
+def run_tables(found: WholeBlocks, run: Run) -> Iterator[Group]:
+    """The smallest run that goes wrong: what comes out, sequence by sequence, and the laws."""
+    kind = "exact" if found.exactness == "exact" else "float64"
+    table = columns("sequence", "target", "out")
+    for sequence, wanted, out in zip(run.sequences, run.wanted, run.out, strict=True):
+        table.add_row(sequence, cell(wanted), cell(out))
+    yield titled(f"smallest run with TV(out, target) {brief(run.value)} ({kind}): {run.name}", table)
+    laws = columns("prefix", "p", "q")
+    for prefix, target in run.target.items():
+        laws.add_row(prefix or "-", *(" ".join(map(cell, law)) for law in (target, run.draft[prefix])))
+    yield titled("laws after each prefix", laws)
 
 
 def backends(result: CheckResult) -> Group:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from specsim.arrays import Array, arange, is_exact
+from specsim.arrays import Array, is_exact
+from specsim.checking.forms import METHODS, by_token, one_draft
 from specsim.checking.pairs import Stack
 from specsim.errors import SpecsimError
 from specsim.verification import Rule, Verdict, verdict_at
@@ -31,22 +31,10 @@ class NotExact(Exception):
     """The rule cannot be computed in Fractions, and why.  Not a fault: float64 is used instead."""
 
 
-def wide(stack: Stack) -> tuple[Array, Array, Array, Array]:
-    """draft, target [..., V, V], token and position [..., V]: every token put to the rule, on any backend."""
-    xp, vocab = array_namespace(stack.draft), stack.draft.shape[-1]
-    shape = (*stack.draft.shape, vocab)
-    token = xp.broadcast_to(arange(vocab, stack.position), stack.draft.shape)
-    position = xp.broadcast_to(stack.position[..., None], token.shape)
-    draft, target = (xp.broadcast_to(law[..., None, :], shape) for law in (stack.draft, stack.target))
-    return draft, target, token, position
-
-
 def ask(rule: Rule, stack: Stack) -> Any:
-    """What the rule answers: accept [..., V] with residual [..., V], or [..., V, V] from an `at`.  Not yet trusted."""
-    if not (callable(rule) or hasattr(rule, "at")):
-        raise SpecsimError(f"{rule!r} is no rule: give it __call__(draft, target, position), or `at` with a token")
+    """What the rule answers about one draft (see `forms.one_draft`).  Not yet trusted."""
     with np.errstate(all="ignore"):  # a division that is masked afterwards is the rule's own business
-        return rule.at(*wide(stack)) if hasattr(rule, "at") else rule(stack.draft, stack.target, stack.position)
+        return one_draft(rule, stack)
 
 
 def guarded(rule: Rule, call: Callable[..., Any], *arguments: Any) -> Any:
@@ -61,7 +49,7 @@ def guarded(rule: Rule, call: Callable[..., Any], *arguments: Any) -> Any:
 
 def failure(rule: Rule, error: BaseException) -> str:
     """'ZeroDivisionError: Fraction(1, 0) at my_rule.py:12', the place being in the rule's own file."""
-    form = getattr(type(rule), "at" if hasattr(rule, "at") else "__call__", None)
+    form = next((getattr(type(rule), name) for name in METHODS if hasattr(type(rule), name)), None)
     code = getattr(form, "__code__", None) or getattr(rule, "__code__", None)
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if code is not None:
@@ -121,18 +109,18 @@ def place(stack: Stack, index: tuple[int, ...]) -> str:
     return f"{stack.pairs[index[0]]}, slot {stack.position[index[1]]}"
 
 
-def shaped(rule: Rule, answer: Any, draft: Array, by_token: bool | None = None) -> Verdict:
-    """The answer as a verdict of the right shapes; by_token: a law for each token, by default if the rule has `at`."""
-    by_token = hasattr(rule, "at") if by_token is None else by_token
+def shaped(rule: Rule, answer: Any, draft: Array, each: bool | None = None) -> Verdict:
+    """The answer as a verdict of the right shapes; each: a law for each token, by default as the rule is asked."""
+    each = by_token(rule) if each is None else each
     if not (hasattr(answer, "accept") and hasattr(answer, "residual")):
         raise SpecsimError(f"{rule!r} returned {type(answer).__name__}, not a Verdict(accept, residual)")
     shape = tuple(draft.shape)
-    wanted = {"accept": shape, "residual": (*shape, shape[-1]) if by_token else shape}
+    wanted = {"accept": shape, "residual": (*shape, shape[-1]) if each else shape}
     for name, need in wanted.items():
         value = getattr(answer, name)
         got = tuple(value.shape) if hasattr(value, "shape") else f"none, it is a {type(value).__name__}"
         if got != need:
-            form = "one for every token put to `at`" if by_token else "the shape of the laws"
+            form = "one for every token put to it" if each else "the shape of the laws"
             raise SpecsimError(f"{rule!r}: shape of {name} is {got}, must be {need}, {form}")
         if "complex" in str(getattr(value, "dtype", "")):
             raise SpecsimError(f"{rule!r}: {name} holds complex numbers, must be real")

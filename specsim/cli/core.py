@@ -53,7 +53,7 @@ def new_rule(
 
 @app.command()
 def check(
-    rule: Annotated[str, typer.Argument(help="Rule: 'Additive(epsilon=0.1)', 'my_rule.py:MyRule()'; or a decoder.")],
+    rule: Annotated[str, typer.Argument(help="Rule: 'Additive(epsilon=0.1)', 'myrule.py:MyRule()'; or a decoder.")],
     laws: Annotated[Path | None, option("--laws", "Laws that a model met, from: specsim run --save-laws.")] = None,
     expect: Annotated[str | None, option("--expect", "What exit 0 means: lossless, on-line or biased.")] = None,
     claims: Annotated[str | None, option("--claims", "What it must keep: lossless,on-line,support,monotone,..")] = None,

@@ -24,6 +24,9 @@ def run(
     top_p: Annotated[float, option("--top-p", "1 = no limit.")] = 1.0,
     seed: Seed = 0,
     save_laws: Annotated[Path | None, option("--save-laws", "Write the laws met, for: check --laws.")] = None,
+    save_sequences: Annotated[
+        bool, option("--save-sequences", "With Autoregressive(): write sequences.npz too, for: tune --laws.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Decode images with a real model; write images.png and result.json."""
@@ -35,7 +38,7 @@ def run(
     processing = Processing(guidance, temperature, top_k, top_p)
     plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing)
     with progress_bar("images") as update:
-        content = run_to_directory(plan, out, save_laws, update)
+        content = run_to_directory(plan, out, save_laws, update, save_sequences)
     emit(content, run_view(content, Path(out)), as_json)
 
 

@@ -11,7 +11,7 @@ from specsim.cli.options import AsJson, RuleSpec, app, decoder_of, option, rule_
 from specsim.errors import SpecsimError
 from specsim.terminal import emit, needing, progress_bar
 
-Rules = Annotated[list[str], typer.Argument(help="Rules, e.g.: Strict 'Lenient(omega=1.3)' my_rule.py:MyRule().")]
+Rules = Annotated[list[str], typer.Argument(help="Rules, e.g.: Strict 'Lenient(omega=1.3)' myrule.py:MyRule().")]
 Decoders = Annotated[list[str] | None, option("--decoder", "Decoder; give it again for more (default: Chain).")]
 TargetFile = Annotated[Path | None, option("--target", "Table model (default: a shipped one).")]
 DraftFile = Annotated[Path | None, option("--draft", "Table model of the draft (default: a shipped one).")]

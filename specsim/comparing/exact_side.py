@@ -17,11 +17,11 @@ from specsim.decoding import Decoder
 from specsim.errors import SpecsimError
 from specsim.exact_laws import BUDGET
 from specsim.exact_laws import exact as exact_law
+from specsim.flows import output_law
 from specsim.laws import Law, target_mass
 from specsim.rules import Strict
 from specsim.rules.codebooks import bind_codebook
 from specsim.tables import Table
-from specsim.verification import output_law
 
 SCHEMA = "specsim.compare/1"
 
@@ -110,7 +110,8 @@ def figures(contender: Contender, models: Models, quick: Models) -> dict[str, An
 def one_token_tv(decoder: Decoder, rule: Any, models: Models) -> float | None:
     """TV(out, p) of one verified token: mean over slots 0 .. lookahead-1, positions, and the target's contexts.
 
-    None for a decoder without a draft model: its drafts have no fixed law.
+    A rule that judges blocks is asked about a block of one draft, whatever the slot: how it is biased in longer blocks
+    shows in `tv`.  None for a decoder without a draft model: its drafts have no fixed law.
     """
     draft = models.draft
     if not decoder.needs_draft or draft is None:

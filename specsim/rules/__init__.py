@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from specsim.rules.additive import Additive, AdditiveUnmasked
 from specsim.rules.annealed import Annealed
+from specsim.rules.band import Band
+from specsim.rules.block import BlockVerification
 from specsim.rules.cactus import Cactus
 from specsim.rules.cascade import CascadeOpt
 from specsim.rules.content_aware import ContentAware, ContentAwareUnmasked
@@ -12,8 +14,10 @@ from specsim.rules.fuzzy import FuzzyJS, FuzzyKL
 from specsim.rules.grouped import Grouped, Partitioned
 from specsim.rules.lantern import Lantern, LanternDynamic
 from specsim.rules.lantern_plus import LanternPlus, LanternPlusDynamic
+from specsim.rules.ledger import Ledger
 from specsim.rules.lenient import Lenient
 from specsim.rules.optimal import Optimal
+from specsim.rules.scheduled import Scheduled
 from specsim.rules.strict import Strict
 from specsim.rules.typical import Typical
 
@@ -23,5 +27,6 @@ RULES: dict[str, type] = {
         *(Strict, Lenient, Annealed, Additive, AdditiveUnmasked, ContentAware, ContentAwareUnmasked),
         *(Lantern, LanternDynamic, LanternPlus, LanternPlusDynamic, Optimal, Grouped, Partitioned),
         *(Typical, Ensemble, Cactus, FuzzyKL, FuzzyJS, CascadeOpt),
+        *(BlockVerification, Ledger, Band, Scheduled),
     )
 }

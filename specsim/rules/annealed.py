@@ -12,7 +12,7 @@ import numpy as np
 from specsim.arrays import Array, as_numbers, column, is_exact, namespace, number
 from specsim.errors import require, require_number
 from specsim.rules.lenient import MOST
-from specsim.strength import Strength
+from specsim.strength import Shape, Strength
 from specsim.verification import Verdict, capped_ratio, optimal_residual
 
 
@@ -41,6 +41,7 @@ class Annealed:
     """
 
     strength: ClassVar[Strength] = Strength("delta", 1.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("nu", -1.0, 4.0),)
     delta: float = 1.1
     nu: float = 0.7
     mu: float = 0.0

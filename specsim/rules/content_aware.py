@@ -9,7 +9,7 @@ from specsim.arrays import Array, entropy, namespace, number, total_variation
 from specsim.errors import require_number
 from specsim.rules.additive import masked, raised_ratio
 from specsim.rules.lenient import MOST
-from specsim.strength import Strength
+from specsim.strength import Shape, Strength
 from specsim.verification import Verdict, standard_residual
 
 
@@ -23,6 +23,7 @@ class ContentAware:
     """
 
     strength: ClassVar[Strength] = Strength("lam", 0.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("delta", 0.0, 1.0),)
     lam: float = 0.5
     delta: float = 0.35
 
@@ -44,6 +45,7 @@ class ContentAwareUnmasked:
     """
 
     strength: ClassVar[Strength] = Strength("lam", 0.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("delta", 0.0, 1.0),)
     lam: float = 0.5
     delta: float = 0.35
 

@@ -10,7 +10,7 @@ from specsim.errors import require_number, require_whole
 from specsim.rules.codebooks import Fixed, held, require_unbound
 from specsim.rules.lenient import MOST, MOST_TOKENS
 from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
-from specsim.strength import Strength
+from specsim.strength import Shape, Strength
 from specsim.verification import Verdict, capped_ratio
 
 
@@ -32,6 +32,7 @@ class Lantern:
     """
 
     strength: ClassVar[Strength] = Strength("delta", 0.0, 1.0)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("k", 1, 32),)
     k: int = 10
     delta: float = 0.1
     neighbours: Fixed | None = field(default=None, repr=False)
@@ -65,6 +66,7 @@ class LanternDynamic:
     """
 
     strength: ClassVar[Strength] = Strength("delta", 0.0, 1.0)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("k", 1, 32),)
     k: int = 10
     delta: float = 0.1
     neighbours: Fixed | None = field(default=None, repr=False)

@@ -10,7 +10,7 @@ from specsim.errors import require_number, require_whole
 from specsim.rules.codebooks import Fixed, held, require_unbound
 from specsim.rules.lenient import MOST, MOST_TOKENS
 from specsim.rules.neighbours import bind, certain, codes, dynamic_residual, gains, loan, reach, static_residual
-from specsim.strength import Strength
+from specsim.strength import Shape, Strength
 from specsim.verification import Verdict, capped_ratio
 
 
@@ -31,6 +31,7 @@ class LanternPlus:
     """
 
     strength: ClassVar[Strength] = Strength("lam", 1.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("k", 1, 32),)
     k: int = 10
     lam: float = 5.0
     neighbours: Fixed | None = field(default=None, repr=False)
@@ -61,6 +62,7 @@ class LanternPlusDynamic:
     """
 
     strength: ClassVar[Strength] = Strength("lam", 1.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("k", 1, 32),)
     k: int = 10
     lam: float = 5.0
     neighbours: Fixed | None = field(default=None, repr=False)

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
-from specsim.arrays import Array, at, column, divide, is_exact, namespace, normalise, number, positive_part, ratio
+from specsim.arrays import Array, column, divide, is_exact, namespace, number, positive_part, ratio
 from specsim.errors import require_number
 from specsim.rules.annealed import STEEPEST
 from specsim.rules.lenient import MOST
-from specsim.strength import Strength
-from specsim.verification import Block, Drafted, first_rejection
+from specsim.strength import Shape, Strength
+from specsim.verification import Step
+
+LARGEST = 1e30
+"""What a and |d| are held below in floats: float32 ends at 3e38, and p may be far smaller than q along a path whose
+excess is spent.  There all that the target can give is kept, whether a is 1e30 or more."""
 
 
 class Account(NamedTuple):
@@ -25,12 +29,17 @@ class Account(NamedTuple):
     owed: Array
 
 
-class Entry(NamedTuple):
-    """One slot: keep [B, V] the mass kept, wanted [B, V] = p owed, rejected [B] the mass refused."""
+class Sums(NamedTuple):
+    """The sums of one slot, [B, 1].
 
-    keep: Array
-    wanted: Array
-    rejected: Array
+    missing: S = sum_v [p d - a q]+; share: of what omega leaves of the draft, how much is kept too; off: sum of a q
+    where p = 0, which is always refused; settled: k = S - r, r being the mass refused.
+    """
+
+    missing: Array
+    share: Array
+    off: Array
+    settled: Array
 
 
 @dataclass(frozen=True)
@@ -41,10 +50,11 @@ class Ledger:
     put on this prefix, both relative to the target's.  omega_i = max(1, w exp(-nu i)).  The excess of earlier
     relaxation is spent: theta = clip(([a - d]+ - sum [keep - p [d]+]+) / sum (a q - keep), 0, 1) of what is left of
     the draft on p > 0 is kept too.  Strict for w = 1.  d is carried, not c: 1 - c loses digits.
-    Source: found with the linear program of the block limit (proofs_checks/frontiers).
+    Source: this project, found with the linear program of the block limit (proofs_checks/frontiers).
     """
 
     strength: ClassVar[Strength] = Strength("w", 1.0, MOST)
+    shape: ClassVar[tuple[Shape, ...]] = (Shape("nu", 0.0, 6.0),)
     w: float = 1.5
     nu: float = 3.0
 
@@ -58,49 +68,66 @@ class Ledger:
         omega = number(self.w, like) * (Fraction(decay) if is_exact(like) else decay)
         return max(omega, number(1, like))
 
-    def block(self, drafted: Drafted) -> Block:
-        """Laws [B, S, V] -> stop [B, S], residual [B, S, V]; one pass along the slots."""
-        xp, zero = namespace(drafted.target), number(0, drafted.target)
-        start = 0 * at(drafted.target, drafted.tokens)[:, 0] + number(1, drafted.target)
-        account, accepts, residuals = Account(start, start), [], []
-        for slot in range(drafted.tokens.shape[1]):
-            draft, target, token = drafted.draft[:, slot, :], drafted.target[:, slot, :], drafted.tokens[:, slot]
-            entry = enter(account, draft, target, self.omega(slot, target))
-            keep, drawn = at(entry.keep, token), account.alive * at(draft, token)
-            accepts.append(divide(keep, drawn, zero))
-            residuals.append(normalise(positive_part(entry.wanted - entry.keep), target))
-            account = carry(account, entry, target, token)
-        accept = xp.where(drafted.real, xp.stack(accepts, axis=1), zero)
-        residual = xp.where(drafted.real[..., None], xp.stack(residuals, axis=1), drafted.target)
-        return Block(first_rejection(accept), residual)
+    def begin(self, like: Array) -> Account:
+        """Before the first draft: all is alive, nothing was put anywhere."""
+        whole = 0 * like + number(1, like)
+        return Account(whole, whole)
+
+    def judge(self, account: Account, draft: Array, target: Array, slot: int, tokens: Array) -> Step:
+        """account [B], laws [B, V], tokens [B, K] -> accept [B, K], residual weights [B, V], the accounts [B, K].
+
+        [p d - keep]+ = [p d - a q]+: where a q < p d all of a q is kept, elsewhere at least p d is.
+        """
+        xp, omega, zero = namespace(target), self.omega(slot, target), number(0, target)
+        alive, owed = column(account.alive, target), column(account.owed, target)
+        due = positive_part(owed)
+        there, base = alive * draft, due * target
+        missing = positive_part(base - there)
+        total, off = (xp.sum(some, axis=-1, keepdims=True) for some in (missing, xp.where(target > 0, zero, there)))
+        sums = balance(alive, owed, total, bought(there, base, omega), off)
+        own, drawn = xp.take_along_axis(target, tokens, axis=-1), alive * xp.take_along_axis(draft, tokens, axis=-1)
+        first = xp.minimum(drawn, omega * due * own)
+        # At share 1 a sum of floats may pass drawn by its last bit, and no acceptance may pass 1.
+        keep = xp.minimum(first + xp.where(own > 0, sums.share * (drawn - first), zero), drawn)
+        onward = Account(relative(keep, own), carried(sums, owed, keep, drawn, own))
+        return Step(divide(keep, drawn, zero), missing, onward)
 
 
-def enter(account: Account, draft: Array, target: Array, omega: Any) -> Entry:
-    """What is kept of one slot's draft, draft and target [B, V]."""
-    xp, zero = namespace(target), number(0, target)
-    alive, owed = column(account.alive, target), column(account.owed, target)
-    there, wanted = alive * draft, target * owed
-    base = positive_part(wanted)
-    keep = xp.minimum(there, omega * base)
-    left = xp.where(target > 0, there - keep, zero)
-    spare = positive_part(account.alive - account.owed) - xp.sum(positive_part(keep - base), axis=-1)
-    room = xp.sum(left, axis=-1)
-    share = xp.clip(divide(spare, room, zero), number(0, target), number(1, target))
-    keep = keep + column(share, target) * left
-    return Entry(keep, wanted, account.alive - xp.sum(keep, axis=-1))
+def bought(there: Array, base: Array, omega: Any) -> Any:
+    """sum_v [min(a q, omega p d) - p d]+, [B, 1]: the excess that omega keeps; none for omega = 1."""
+    if omega == 1:
+        return 0
+    return namespace(base).sum(
+        positive_part(namespace(base).minimum(there, omega * base) - base), axis=-1, keepdims=True
+    )
 
 
-def carry(account: Account, entry: Entry, target: Array, token: Array) -> Account:
-    """The account after keeping `token` [B].
+def balance(alive: Array, owed: Array, missing: Array, excess: Any, off: Array) -> Sums:
+    """The sums of a slot from those over tokens, [B, 1].
 
-    owed' = owed - r G(v)/p(v), written without a difference of near numbers: (min(keep, p d) + (k/S) g(v)) / p(v) with
-    g = [p d - keep]+, S = sum g and k = S - r.
+    What omega leaves of the draft on p > 0 is slack + under, slack = [a - d]+ - excess being what may be kept of it.
+    No difference here contains alive twice: it can be many orders above owed, where the draft likes a path too well.
     """
-    xp = namespace(target)
-    missing = positive_part(entry.wanted - entry.keep)
-    total = xp.sum(missing, axis=-1)
-    over = xp.sum(positive_part(entry.keep - entry.wanted), axis=-1) - (account.alive - account.owed)
-    kept = at(xp.minimum(entry.keep, entry.wanted), token)
-    own, spread = at(target, token), ratio(over, total) * at(missing, token)
-    owed = xp.where(total > 0, ratio(kept + spread, own), account.owed - entry.rejected)
-    return Account(ratio(at(entry.keep, token), own), owed)
+    slack, zero = positive_part(alive - owed) - excess, number(0, missing)
+    short = positive_part(owed - alive) + positive_part(-owed)
+    spent, under = positive_part(slack), positive_part(missing - off - short)
+    settled = namespace(missing).minimum(short + positive_part(-slack), missing - off)
+    return Sums(missing, divide(spent, spent + under, zero), off, settled)
+
+
+def carried(sums: Sums, owed: Array, keep: Array, drawn: Array, own: Array) -> Array:
+    """owed' = owed - r G(v)/p(v) of each token [B, K], without a difference of near numbers:
+
+    (min(keep, p d) + (k/S) [p d - keep]+) / p(v); where S = 0, G is p and only what is off the support is refused.
+    """
+    xp, want = namespace(own), own * owed
+    spread = sums.settled * ratio(positive_part(want - drawn), sums.missing)
+    return xp.where(sums.missing > 0, relative(xp.minimum(keep, want) + spread, own), owed - sums.off)
+
+
+def relative(mass: Array, own: Array) -> Array:
+    """mass/p, [B, K]; in floats no larger than LARGEST, with the mass itself where p = 0."""
+    if is_exact(own):
+        return ratio(mass, own)
+    xp = namespace(own)
+    return ratio(mass, xp.maximum(own, xp.abs(mass) / LARGEST))

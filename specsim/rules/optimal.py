@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from specsim.arrays import Array, arange, namespace
 from specsim.errors import require
-from specsim.rules.codebooks import bind_codebook, codes_of
 from specsim.rules.lantern import Lantern
-from specsim.strength import Strength, with_strength
+from specsim.rules.wrapping import around_a_rule
 from specsim.verification import Verdict, optimal_residual
 
 
@@ -25,6 +24,7 @@ def acceptance(rule: Any, draft: Array, target: Array, position: Array) -> Array
     return rule.at(*laws, token, xp.broadcast_to(position[..., None], draft.shape)).accept
 
 
+@around_a_rule
 @dataclass(frozen=True)
 class Optimal:
     """b of `rule`, G = G* = norm[p - q b]+.  Biased, on the line where the rule's b is never below min(1, p/q).
@@ -40,29 +40,6 @@ class Optimal:
         usable = callable(self.rule) or hasattr(self.rule, "at")
         fit = usable and not isinstance(self.rule, type)
         require(fit, "Optimal", "rule", self.rule, "an acceptance rule such as Lantern(k=10)")
-
-    @property
-    def strength(self) -> Strength | None:
-        """The inner rule's; None if it has none."""
-        return getattr(self.rule, "strength", None)
-
-    def with_strength(self, value: float) -> Optimal:
-        """The wrapper of the inner rule at another strength."""
-        return replace(self, rule=with_strength(self.rule, value))
-
-    @property
-    def reach(self) -> int:
-        """Numbers looked up for each token, as the inner rule says."""
-        return max(getattr(self.rule, "reach", 0), getattr(self.rule, "width", 0))
-
-    @property
-    def codes(self) -> int | None:
-        """Codes the inner rule is bound to; 0: it waits for a codebook; None: it needs none."""
-        return codes_of(self.rule)
-
-    def bind(self, codebook: Any) -> Optimal:
-        """The wrapper of the bound rule."""
-        return replace(self, rule=bind_codebook(self.rule, codebook))
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

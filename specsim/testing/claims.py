@@ -13,6 +13,7 @@ from hypothesis.errors import Flaky
 from specsim.checking.validity import NotExact
 from specsim.errors import SpecsimError, shown
 from specsim.testing import token_claims as one
+from specsim.testing.block_claims import block_laws, supported_run
 from specsim.testing.run_claims import (
     accounting_part,
     calls_part,
@@ -51,7 +52,12 @@ class Claim:
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for claim in (
-        Claim("valid", "", "the rule's verdicts are probabilities and laws", rule=one.valid_part),
+        Claim(
+            "valid",
+            "",
+            "the rule's verdicts are probabilities and laws",
+            rule=lambda subject: (*one.valid_part(subject), *block_laws(subject)),
+        ),
         Claim(
             "lossless",
             "T01, T12",
@@ -69,7 +75,10 @@ CLAIMS: dict[str, Claim] = {
             "support",
             "T21",
             "no token of target probability 0 is emitted",
-            rule=one.one_part("out(v) = 0 wherever p(v) = 0", one.off_support),
+            rule=lambda subject: (
+                *one.one_part("out(v) = 0 wherever p(v) = 0", one.off_support)(subject),
+                *supported_run(subject),
+            ),
         ),
         Claim(
             "optimal-residual",

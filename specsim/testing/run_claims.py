@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from specsim.checking.forms import whole
 from specsim.checking.validity import NotExact
 from specsim.decoders import Autoregressive, Chain, Jacobi, Race
 from specsim.errors import SpecsimError
@@ -25,6 +26,8 @@ from specsim.testing.token_claims import statement
 
 RUNS = (Chain(lookahead=2), Jacobi(window=2))
 """Decoders that a rule's whole runs are computed in."""
+LONG = Chain(lookahead=3)
+"""One more for rules that judge blocks: in a block of two drafts the last slot still has only one before it."""
 COST, MOST_SEQUENCES = 8, 9
 """A run takes about as long as eight cases of one token; of more sequences than this, far longer."""
 ROWS = 8
@@ -136,13 +139,25 @@ def distance(case: Case, subject: Subject) -> Any:
     return NEVER if law is None else -law.tv(target)
 
 
+def rule_runs(subject: Subject) -> tuple[Domain, str]:
+    """Models and the decoders that a rule is run in, and these in words; one is for whole blocks."""
+    usual, runs = vocabs_of(subject, (2, 3)), (*RUNS, LONG) if whole(subject.thing) else RUNS
+    fields, names = {**MODELS, "decoder": OneOf(runs)}, " and ".join(map(repr, runs))
+    if usual != (2, 3):
+        return Domain(fields, usual, (1, 2), cost=COST), names
+
+    def known() -> Iterator[dict[str, Any]]:
+        for seed in range(4) if LONG in runs else ():
+            models = random_table(2, 4, seed, seed > 1), random_table(2, 4, seed + 10, seed > 1)
+            raw = [tuple(map(tuple, model.laws.tolist())) for model in models]
+            yield {**dict(zip(MODELS, raw, strict=True)), "decoder": LONG}
+
+    return Domain(fields, usual, (2, 3), where=affordable, cost=COST, known=known), names
+
+
 def lossless_run(subject: Subject) -> Statement:
     """Whole runs with a rule."""
-    usual = vocabs_of(subject, (2, 3))
-    domain = Domain({**MODELS, "decoder": OneOf(RUNS)}, usual, (2, 3), where=small, cost=COST)
-    if usual != (2, 3):
-        domain = Domain(domain.fields, usual, (1, 2), cost=COST)
-    names = " and ".join(map(repr, RUNS))
+    domain, names = rule_runs(subject)
     return statement(f"TV(out, target) = 0 for whole runs of {names}", domain, distance, subject, masses)
 
 

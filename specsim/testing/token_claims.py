@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, positive_part
+from specsim.checking.forms import slots_of, whole
 from specsim.checking.onetoken import FLOAT_SLACK, OneToken, measure
-from specsim.checking.pairs import SLOTS, LawRow, Pair, Stack, all_pairs
+from specsim.checking.pairs import LawRow, Pair, Stack, all_pairs
 from specsim.checking.validity import LAW_SLACK, NotExact, ask, exact_verdict, failure, float_verdict, guarded, shaped
 from specsim.errors import SpecsimError, is_number
 from specsim.strength import Strength, strength_of
@@ -36,10 +37,11 @@ Gap = Callable[[OneToken, Array, Array], Any]
 
 def token_domain(subject: Subject, cost: int = 1, **more: OneOf) -> Domain:
     """Two laws and a slot; the pairs of `specsim check` are known cases: rules with small thresholds fail on some."""
-    fields, vocabs = {**PAIR, "slot": OneOf(SLOTS), **more}, vocabs_of(subject, (1, 2, 3, 4))
+    slots = slots_of(subject.thing)
+    fields, vocabs = {**PAIR, "slot": OneOf(slots), **more}, vocabs_of(subject, (1, 2, 3, 4))
 
     def known() -> Iterator[dict[str, Any]]:
-        for pair, slot in product(all_pairs(), KNOWN_SLOTS):
+        for pair, slot in product(all_pairs(), [slot for slot in KNOWN_SLOTS if slot in slots]):
             if len(pair.target) in vocabs or (len(vocabs) > 1 and len(pair.target) > max(vocabs)):
                 first = {name: some.options[0] for name, some in more.items()}
                 yield {"target": pair.target, "draft": pair.draft, "slot": slot, **first}
@@ -57,14 +59,14 @@ def stack_of(subject: Subject, target: LawRow, draft: LawRow, slots: tuple[int, 
 @lru_cache(maxsize=1024)
 def every_slot(subject: Subject, target: LawRow, draft: LawRow) -> OneToken:
     """What the rule makes of a pair, [S, ..]: a pair is asked about again at each of its slots."""
-    rule, some = subject.rule(len(target)), stack_of(subject, target, draft, SLOTS)
+    rule, some = subject.rule(len(target)), stack_of(subject, target, draft, slots_of(subject.thing))
     verdict = exact_verdict(rule, some) if subject.exact else float_verdict(rule, some)
     return OneToken(*(array[0] for array in measure(rule, some, verdict.accept)))
 
 
 def at_slot(case: Case, subject: Subject) -> tuple[OneToken, Array, Array]:
     """What the rule makes of a case; its target and draft [V]."""
-    raw, slot = dict(case.raw), SLOTS.index(case.slot)
+    raw, slot = dict(case.raw), slots_of(subject.thing).index(case.slot)
     figures = every_slot(subject, raw["target"], raw["draft"])
     return OneToken(*(array[slot] for array in figures)), subject.law(case.target), subject.law(case.draft)
 
@@ -86,7 +88,8 @@ def token_statement(text: str, gap: Gap, subject: Subject) -> Statement:
 
 
 def statement(text: str, domain: Domain, margin: Any, subject: Subject, shows: Any, slack: float = 0) -> Statement:
-    """A statement in the numbers of its subject."""
+    """A statement in the numbers of its subject; of a rule that judges blocks, one token is a block of one draft."""
+    text += " (a block of one draft)" if "slot" in domain.fields and whole(subject.thing) else ""
     allowed = 0.0 if subject.exact else slack or FLOAT_SLACK
     return Statement(text, domain, margin, subject, allowed, "" if subject.exact else ROUNDING, shows)
 

@@ -10,7 +10,9 @@ import pytest
 
 from specsim import (
     Additive,
+    BlockVerification,
     Lantern,
+    Ledger,
     Lenient,
     Optimal,
     SpecsimError,
@@ -286,3 +288,14 @@ def test_a_codebook_in_the_file_serves_rules_that_need_one(tmp_path):
     np.savez(path, draft=laws, target=laws, codebook=[[0.0], [1.0]], **arrays)
     with pytest.raises(SpecsimError, match="codebook has shape"):
         check(Optimal(Lantern(k=1, delta=0.1)), {}, path)
+
+
+@pytest.mark.parametrize("rule", [BlockVerification(), BlockVerification(Lenient(1.5)), Ledger(2.0)], ids=repr)
+def test_rules_that_judge_blocks_are_put_to_real_laws_as_blocks_of_one_draft(rule: Any, tmp_path: Path) -> None:
+    met = read_laws(saved(tmp_path, content()))
+    seen = judge(rule, met, quiet)
+    p, q = (laws.astype(np.float64) / laws.astype(np.float64).sum(axis=1, keepdims=True) for laws in met[1:3][::-1])
+    tv = abs(output_law(rule, q, p, met.slot) - p).sum(axis=1) / 2
+    assert (seen.judged, seen.skipped, seen.on_line) == (COUNT, "", True)
+    assert np.allclose([seen.mean["tv"], seen.maximum["tv"]], [tv.mean(), tv.max()], rtol=1e-12, atol=1e-15)
+    assert seen.lossless == (rule == BlockVerification())

@@ -103,7 +103,7 @@ def test_edges_have_a_row_for_each_group_and_sum_to_the_table() -> None:
 def test_json_is_strict_and_keeps_fractions(rule: Any) -> None:
     result = check(rule, BACKENDS)
     body = json.loads(json.dumps(as_json(result), allow_nan=False))
-    assert (body["schema"], body["rule"], body["verdict"]) == ("specsim.check/2", repr(rule), result.verdict)
+    assert (body["schema"], body["rule"], body["verdict"]) == ("specsim.check/3", repr(rule), result.verdict)
     assert Fraction(body["tv"]["value"]["fraction"]) == result.tv.value
     assert body["tv"]["value"]["value"] == float(result.tv.value)
     assert [row["agrees"] for row in body["parity"]] == [True] * 4 and body["agrees"]

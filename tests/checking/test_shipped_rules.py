@@ -15,6 +15,8 @@ from specsim import (
     Additive,
     AdditiveUnmasked,
     Annealed,
+    Band,
+    BlockVerification,
     Cactus,
     CascadeOpt,
     ContentAware,
@@ -27,9 +29,11 @@ from specsim import (
     LanternDynamic,
     LanternPlus,
     LanternPlusDynamic,
+    Ledger,
     Lenient,
     Optimal,
     Partitioned,
+    Scheduled,
     Strict,
     Typical,
     Verdict,
@@ -88,6 +92,17 @@ VERDICTS = [
     (FuzzyJS(), "biased", True, True),
     (FuzzyJS(threshold=0), "lossless", True, False),
     (CascadeOpt(), "biased", True, True),
+    (BlockVerification(), "lossless", True, False),
+    (BlockVerification(Lenient(0.8)), "lossless", True, False),  # the law of a dominated rule, without its waste
+    (BlockVerification(Lenient(1.5)), "biased", True, False),
+    (BlockVerification(Lantern(k=1)), "biased", False, True),
+    (Ledger(), "biased", True, False),
+    (Ledger(w=1.0), "lossless", True, False),
+    (Band(), "biased", True, False),
+    (Band(omega=1.0), "lossless", True, False),
+    (Scheduled(), "biased", True, False),
+    (Scheduled(scale=0), "lossless", True, False),
+    (Scheduled((1.0, 3.0)), "biased", True, False),  # from slot 1 on
 ]
 
 

@@ -13,7 +13,7 @@ from gpu_eval.report.rows import exact_figures, table_models
 from gpu_eval.report.systems import SYSTEMS
 from specsim.errors import SpecsimError
 
-LOSSLESS = {"AR", "SD", "SJD", "SCD-MC", "SCD-GS", "race (AR)", "race (Jacobi)", "race (chain)"}
+LOSSLESS = {"AR", "SD", "Block verification", "SJD", "SCD-MC", "SCD-GS", "race (AR)", "race (Jacobi)", "race (chain)"}
 
 
 def test_exact_verdicts():

@@ -97,7 +97,10 @@ def test_a_rule_that_is_no_function_is_said_to_be_none() -> None:
         judged("never-above-strict", fickle, PATIENT)
 
 
-@pytest.mark.parametrize("rule", [RULES[name]() for name in RULES if hasattr(RULES[name], "strength")], ids=repr)
+TURNED = [rule for rule in (kind() for kind in RULES.values()) if getattr(rule, "strength", None)]
+
+
+@pytest.mark.parametrize("rule", TURNED, ids=repr)
 def test_strengths_go_up_rung_by_rung(rule: Any) -> None:
     strength = strength_of(rule)
     ladder = rungs(rule, strength)

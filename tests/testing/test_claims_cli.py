@@ -96,31 +96,6 @@ def test_what_is_wrong_for_many_tokens_only_is_found_on_a_known_pair_and_replaye
     assert specsim("replay", "found/optimal-residual.json")[0] == 0
 
 
-SHY = '''
-import numpy as np
-from specsim import Verdict
-
-
-class Shy:
-    """No numbers where every token is put to it at once, and only in floats."""
-
-    def __repr__(self):
-        return "Shy()"
-
-    def __call__(self, draft, target, position):
-        laws = np.asarray(target, dtype=np.float64)
-        accept = laws * 0 + (np.nan if laws.ndim > 3 else 1)
-        return Verdict(accept, laws * 0 + 1 / laws.shape[-1])
-'''
-
-
-@pytest.mark.parametrize("words", [("--claims", "on-line"), ("--claims", "support"), (), ("--expect", "lossless")])
-def test_what_is_not_a_number_is_no_margin(specsim: Specsim, broken: Path, words: tuple[str, ...]) -> None:
-    broken.write_text(SHY)
-    status, out, error = specsim("check", "my/rules.py:Shy", *words)
-    assert status == 2 and out == "" and "is not a number" in error and len(error.strip().splitlines()) == 1
-
-
 @pytest.mark.parametrize("linked", [False, True])
 def test_a_counterexample_never_takes_the_place_of_the_rule(specsim: Specsim, tmp_path: Path, linked: bool) -> None:
     own = tmp_path / ("mine.py" if linked else "test_lossless.py")

@@ -1,0 +1,1 @@
+"""specsim tune: the best parameters of a rule at a given expected number of accepted drafts a block."""
