@@ -49,6 +49,10 @@ def check(decoder: Any, rule: Any, dtype: str, keeps_support: bool) -> bool:
     for batch in all_batches(dtype):
         found = [decode(batch, decoder, rule, backend) for backend in backends(dtype)]
         assert complaints(batch, decoder, found[0], keeps_support) == []
+        if dtype == "float32" and type(rule).__name__ in GROUPS["residuals_may_be_a_rounding"]:
+            # [w p - q]+ where w p = q is a rounding, and at u = 1 - 2**-24 the token put there is drawn from it.
+            assert all(other.faults == found[0].faults for other in found[1:])
+            continue
         for other in found[1:]:
             assert plain(other, rule) == plain(found[0], rule)
         left = left or bool(outside(batch, found[0], "only").any())
