@@ -94,6 +94,15 @@ def test_a_dearer_draft_is_kept_more(name: str) -> None:
     assert [p.value for p in points] == sorted(p.value for p in points) and points[0].value > 0
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_price_is_what_one_more_kept_draft_costs(name: str) -> None:
+    """The slope of the limit, by a difference of two neighbours on either side."""
+    draft, target = contexts(9)
+    at, step = at_price(SHAPES[name], draft, target, 0.5), 1e-5
+    low, high = (limit(name, draft, target, at.accepted + side * step) for side in (-1, 1))
+    assert (high - low) / (2 * step) == pytest.approx(at.price, rel=1e-3)
+
+
 def steep(name: str, target: list[float], draft: list[float], accepted: float) -> float:
     return limit(name, np.array([draft]), np.array([target]), accepted)
 

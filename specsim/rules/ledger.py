@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
-from specsim.arrays import Array, column, divide, is_exact, namespace, number, positive_part, ratio
+from specsim.arrays import Array, column, divide, indicator, is_exact, namespace, number, positive_part, ratio
 from specsim.errors import require_number
 from specsim.rules.annealed import STEEPEST
 from specsim.rules.lenient import MOST
@@ -83,7 +83,8 @@ class Ledger:
         due = positive_part(owed)
         there, base = alive * draft, due * target
         missing = positive_part(base - there)
-        total, off = (xp.sum(some, axis=-1, keepdims=True) for some in (missing, xp.where(target > 0, zero, there)))
+        beyond = there * indicator(target <= 0, target)
+        total, off = (xp.sum(some, axis=-1, keepdims=True) for some in (missing, beyond))
         sums = balance(alive, owed, total, bought(there, base, omega), off)
         own, drawn = xp.take_along_axis(target, tokens, axis=-1), alive * xp.take_along_axis(draft, tokens, axis=-1)
         first = xp.minimum(drawn, omega * due * own)
