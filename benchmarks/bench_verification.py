@@ -1,6 +1,7 @@
 """What a rule costs on `fashion`: verifying a block of four drafts, beside strict verification and the target call.
 
 Goal: the ledger under 5 % of a target call.  The network is small, so shares are high: they fall with larger ones.
+Compiled rules are what `specsim run --compile` verifies with; compiling itself is not measured.
 """
 
 import time
@@ -8,12 +9,14 @@ import time
 import pytest
 import torch
 
+from gpu_eval.compiling import Compiled
 from gpu_eval.fashion import load_fashion
 from gpu_eval.processing import Processing
 from specsim import Annealed, Band, BlockVerification, Ledger, Lenient, Strict
 from specsim.verification import Drafted, verify
 
 RULES = [Strict(), Annealed(2.0), Ledger(2.0), BlockVerification(), BlockVerification(Lenient(1.5)), Band(1.5)]
+RULES += [Compiled(Strict()), Compiled(Ledger(2.0)), Compiled(BlockVerification())]
 BATCHES = [8, 50]
 DRAFTS, AT = 4, 20
 """Drafts of a block, and the position of an image where it begins."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from gpu_eval.provenance import provenance
 from gpu_eval.saved_laws import LawKeeper
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError, require
+from specsim.rules.codebooks import bind_codebook
+from specsim.rules.strict import Strict
 from specsim.sampling import Samples, sample, to_numpy
 
 SCHEMA = "specsim.run/1"
@@ -27,7 +29,10 @@ MODELS: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion}
 
 @dataclass(frozen=True)
 class Plan:
-    """What to decode.  label None: image i has class i mod 10.  batch: images decoded side by side."""
+    """What to decode.  label None: image i has class i mod 10.  batch: images decoded side by side.
+
+    compiled: verification by torch.compile (gpu_eval.compiling), made ready before time is measured.
+    """
 
     model: str
     decoder: Decoder
@@ -37,8 +42,11 @@ class Plan:
     batch: int = 8
     label: int | None = None
     processing: Processing = Processing()
+    compiled: bool = False
 
     def __post_init__(self) -> None:
+        takes = self.decoder.takes_rule or not self.compiled
+        require(takes, "run", "compile", True, f"left out: {self.decoder!r} verifies nothing by a rule")
         require(self.model in MODELS, "run", "model", self.model, f"one of {', '.join(MODELS)}")
         require(1 <= self.images <= MOST_IMAGES, "run", "images", self.images, f"from 1 to {MOST_IMAGES}")
         require(self.batch >= 1, "run", "batch", self.batch, "at least 1")
@@ -99,6 +107,7 @@ def decode(
 ) -> Decoded:
     """Decode all images of the plan, batch by batch; progress(images done, all)."""
     rows = list(range(plan.images))
+    plan = with_compiled_rule(plan, model) if plan.compiled else plan
     parts, model_seconds, loop_seconds = [], 0.0, 0.0
     for first in range(0, plan.images, plan.batch):
         some = rows[first : first + plan.batch]
@@ -112,15 +121,28 @@ def decode(
     return gather(plan, model, parts, loop_seconds, model_seconds)
 
 
+def with_compiled_rule(plan: Plan, model: Fashion) -> Plan:
+    """The plan with its rule compiled, for its batches of both sizes."""
+    from gpu_eval.compiling import Compiled  # torch's compiler takes a second to import
+
+    rule = Compiled(bind_codebook(Strict() if plan.rule is None else plan.rule, model.codebook))
+    plan = replace(plan, rule=rule)
+    # As many tokens as a block has slots: shorter sequences have smaller blocks, longer ones take longer.
+    slots = max(getattr(plan.decoder, "lookahead", 0) + 1, getattr(plan.decoder, "window", 0))
+    for size in {min(plan.batch, plan.images), plan.images % plan.batch or plan.batch}:
+        decode_batch(plan, model, list(range(size)), None, min(slots, model.length))
+    return plan
+
+
 def decode_batch(
-    plan: Plan, model: Fashion, rows: list[int], keeper: LawKeeper | None
+    plan: Plan, model: Fashion, rows: list[int], keeper: LawKeeper | None, length: int | None = None
 ) -> tuple[Samples, tuple[float, float]]:
     """One batch -> samples, (seconds of the loop, seconds in the models)."""
     labels = torch.tensor(plan.labels(rows))
     target = Timed(model.target(labels, plan.processing))
     draft = Timed(model.draft(labels, plan.processing)) if plan.decoder.needs_draft else None
     begin = now(target.uniform.device)
-    samples = sample(plan.decoder, target, draft, plan.rule, rows=rows, seed=plan.seed, observe=keeper)
+    samples = sample(plan.decoder, target, draft, plan.rule, length, rows, plan.seed, observe=keeper)
     loop = now(target.uniform.device) - begin
     return samples, (loop, target.seconds + (draft.seconds if draft is not None else 0.0))
 
@@ -170,6 +192,7 @@ def configuration(plan: Plan) -> dict[str, Any]:
         "images": plan.images,
         "batch": plan.batch,
         "label": plan.label,
+        "compiled": plan.compiled,
         **asdict(plan.processing),
     }
 

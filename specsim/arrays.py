@@ -14,6 +14,8 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 Array = Any
+LEAST = 1e-37
+"""About the smallest number that float32 holds with all its digits."""
 SHARED = 4096
 """Index arrays up to this length are made once and shared."""
 
@@ -128,28 +130,46 @@ def indicator(condition: Array, like: Array) -> Array:
     return xp.astype(condition, like.dtype)
 
 
+def support(mass: Array) -> Array:
+    """1 where mass > 0 and 0 where it is 0, mass >= 0, in its number type: on a CPU a fifth of the time to compare."""
+    xp = namespace(mass)
+    return xp.ceil(xp.minimum(mass, constant(1, mass)))
+
+
 def positive_part(array: Array) -> Array:
     """[x]+ = max(0, x), entry by entry."""
     return namespace(array).maximum(array, nothing(array))
 
 
 def nothing(like: Array) -> Any:
-    """0 to stand beside `like`; a shared array where that spares making one of the number 0 at every operation."""
+    """0 to stand beside `like`."""
+    return constant(0, like)
+
+
+def constant(value: Any, like: Array) -> Any:
+    """`value` to stand beside `like`; a shared array where that spares making one of the number at every operation."""
     if is_exact(like) or like.ndim == 0:
-        return number(0, like)
-    return shared_zero(like.dtype, namespace(like), device(like))
+        return number(value, like)
+    return shared_constant(float(value), like.dtype, namespace(like), like.device)
 
 
-@lru_cache(maxsize=64)
-def shared_zero(dtype: Any, xp: Any, where: Any) -> Array:
-    """[0], made once per number type, namespace and device."""
-    return xp.zeros(1, dtype=dtype, device=where)
+@lru_cache(maxsize=512)
+def shared_constant(value: float, dtype: Any, xp: Any, where: Any) -> Array:
+    """[value], made once per number, number type, namespace and device."""
+    return xp.full((1,), value, dtype=dtype, device=where)
 
 
 def ratio(numerator: Array, denominator: Array) -> Array:
     """numerator / denominator, and the numerator itself where the denominator is 0."""
     xp = namespace(denominator)
     return numerator / xp.where(denominator > 0, denominator, number(1, denominator))
+
+
+def portion(part: Array, whole: Array) -> Array:
+    """part / whole, both >= 0, and 0 where both are 0; in floats a whole below LEAST is taken for LEAST."""
+    if is_exact(whole):
+        return ratio(part, whole)
+    return part / namespace(whole).maximum(whole, constant(LEAST, whole))
 
 
 def divide(numerator: Array, denominator: Array, otherwise: Any) -> Array:

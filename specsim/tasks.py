@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from specsim.arrays import Array, is_exact, to_numpy
-from specsim.decoding import Decoder, Task
+from specsim.arrays import Array, is_exact, namespace, to_numpy
+from specsim.decoding import Decoder, Model, Task
 from specsim.errors import SpecsimError
 from specsim.rules import Strict
 from specsim.rules.codebooks import bind_codebook
@@ -40,7 +40,24 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
     require_form(rule)
     require_redraft(decoder, rule)
     bound = bind_codebook(Strict() if rule is None else rule, getattr(target, "codebook", None))
-    return Task(target, verifier(bound), length, target.uniform, draft if decoder.needs_draft else None, eos)
+    drafting = widened(draft, length) if decoder.needs_draft else None
+    return Task(widened(target, length), verifier(bound), length, target.uniform, drafting, eos)
+
+
+def widened(model: Any, length: int) -> Model:
+    """A model whose rows hold `length` tokens: it is asked with its own length, as windows reach beyond a shorter end.
+
+    What stands in the added places is never looked at for a position that counts.
+    """
+    if length >= model.length:
+        return model
+
+    def laws(tokens: Array, start: Array, count: int) -> Array:
+        xp, beyond = namespace(tokens), 0 * tokens[:, :1]
+        filled = xp.broadcast_to(beyond, (tokens.shape[0], model.length - tokens.shape[1]))
+        return model(xp.concat([tokens, filled], axis=1), start, count)
+
+    return laws
 
 
 def require_decoder(decoder: Any) -> Any:

@@ -191,9 +191,7 @@ def test_numbers_are_kept_as_written(json_of: Callable[..., Any]) -> None:
     ],
     ids=range(14),
 )
-def test_json_that_is_refused(
-    json_of: Callable[..., Any], text: str | bytes, wanted: str, exact: bool
-) -> None:
+def test_json_that_is_refused(json_of: Callable[..., Any], text: str | bytes, wanted: str, exact: bool) -> None:
     refusal(lambda: json_of(text, exact), "table.json", wanted)
 
 

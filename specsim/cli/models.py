@@ -22,6 +22,9 @@ def run(
     temperature: Annotated[float, option("--temperature", "0 = the likeliest token.")] = 1.0,
     top_k: Annotated[int, option("--top-k", "0 = no limit.")] = 0,
     top_p: Annotated[float, option("--top-p", "1 = no limit.")] = 1.0,
+    compiled: Annotated[
+        bool, option("--compile", "Compile the verification with torch.compile: a few seconds, once.")
+    ] = False,
     seed: Seed = 0,
     save_laws: Annotated[Path | None, option("--save-laws", "Write the laws met, for: check --laws.")] = None,
     save_sequences: Annotated[
@@ -36,7 +39,7 @@ def run(
         from gpu_eval.run_command import run_to_directory, run_view
 
     processing = Processing(guidance, temperature, top_k, top_p)
-    plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing)
+    plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing, compiled)
     with progress_bar("images") as update:
         content = run_to_directory(plan, out, save_laws, update, save_sequences)
     emit(content, run_view(content, Path(out)), as_json)

@@ -8,6 +8,7 @@ import torch
 from gpu_eval import store
 from gpu_eval.fashion import WEIGHTS, load_fashion
 from gpu_eval.processing import Processing
+from specsim import Autoregressive, Chain, Jacobi, Race, sample
 from specsim.errors import SpecsimError
 
 FLOAT32_ROUNDING = 2e-5  # laws of a four-layer network in float32, sums taken in another order
@@ -141,3 +142,17 @@ def test_wrong_keys_and_shapes_are_named(copy, change, words):
     store.write(copy / "target.safetensors", "fashion.target", tensors, notes)
     with pytest.raises(SpecsimError, match=words):
         load_fashion(folder=copy)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_shorter_sequences_begin_as_longer_ones_do(length):
+    """Blocks and windows then reach beyond the tokens that are asked, into positions the model has laws for."""
+    model, labels = load_fashion(), torch.arange(3)
+    target, draft = (make(labels, Processing()) for make in (model.target, model.draft))
+
+    for decoder in (Autoregressive(), Race(Chain(lookahead=4)), Race(Jacobi(window=8))):
+        whole = sample(decoder, target, draft, rows=3, seed=1).tokens[:, :length]
+        assert torch.equal(sample(decoder, target, draft, length=length, rows=3, seed=1).tokens, whole)
+    for decoder in (Chain(lookahead=4), Jacobi(window=8)):
+        found = sample(decoder, target, draft, length=length, rows=3, seed=1)
+        assert found.tokens.shape == (3, length) and (found.calls <= length).all()
