@@ -24,14 +24,15 @@ class Cached:
 
     def forget(self) -> None:
         """Know nothing, as when new."""
-        labels = self.model.labels
-        self.memory = self.model.memory()
-        self.seen = labels.new_zeros(len(labels), self.length - 1)  # token of slot t at index t - 1
-        self.known = torch.zeros_like(labels)  # slots 0 .. known - 1 of the memory belong to the seen tokens
+        network, rows = self.model.network, self.model.rows
+        self.memory = network.memory()
+        # Token of slot t at index t - 1.
+        self.seen = torch.zeros(rows, self.length - 1, dtype=torch.int64, device=network.like.device)
+        self.known = self.seen.new_zeros(rows)  # slots 0 .. known - 1 of the memory belong to the seen tokens
 
     def __call__(self, tokens: Tensor, start: Tensor, count: int) -> Tensor:
         """laws [B, count, V]. Waits for the device once, for the number of slots to compute (a shape)."""
-        require_rows(self.model.labels, tokens, start)
+        require_rows(self.model.rows, tokens, start)
         given, tokens = tokens, fit(tokens, self.length - 1)
         end, valid = start + count, self.valid(tokens)
         depth, last = torch.stack([end - torch.minimum(valid, start), end]).amax(1).tolist()

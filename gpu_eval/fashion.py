@@ -18,6 +18,7 @@ from torch import Tensor
 from gpu_eval import store
 from gpu_eval.cache import Cached
 from gpu_eval.classifier import Classifier, ClassifierConfig
+from gpu_eval.labelled import class_model
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.tokenizer import Tokenizer, TokenizerConfig
@@ -68,7 +69,7 @@ class Fashion:
 
     def _model(self, net: Transformer, labels: Tensor, processing: Processing | None, cached: bool) -> Any:
         labels = labels.to(net.output.weight.device, torch.int64)
-        model = ImageModel(net, labels, processing or Processing(), self.codebook)
+        model = class_model(net, labels, processing or Processing(), self.codebook)
         return Cached(model) if cached else model
 
 

@@ -3,54 +3,94 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from gpu_eval.processing import Processing, at_least_float32, guide, law, require_finite
-from gpu_eval.transformer import Memory, Transformer, blank_memory
 from specsim.errors import SpecsimError
+
+Memory = Any
+"""Keys and values of every layer, of all rows; made by `Network.memory`, written in place by `Network.logits`."""
+
+
+class Network(Protocol):
+    """A transformer and the prompts of its rows: image tokens in, logits of image tokens out.
+
+    Slot 0 is the end of the prompt and slot t >= 1 holds image token t - 1; the logits at slot t are those of image
+    token t.  Where prompt and image stand in the transformer's own sequence, and in which ids, is its own business.
+
+    rows: of the batch, unconditional ones included; vocab: image tokens; length: of an image; like: a tensor of the
+    numbers and on the device that the network computes with.
+    """
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def vocab(self) -> int: ...
+
+    @property
+    def length(self) -> int: ...
+
+    @property
+    def like(self) -> Tensor: ...
+
+    def memory(self) -> Memory:
+        """Room for keys and values, those of the prompt (but for slot 0) already in it."""
+
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
+        """tokens [R, length - 1], slots [R, K], ascending in every row, -> logits [R, K, V].
+
+        Without a memory the slots must be 0 .. K - 1.  With one they are written to it first and see what it holds of
+        the slots before, so those must have been written already; a slot that comes twice is written twice.
+        """
 
 
 @dataclass(frozen=True)
 class ImageModel:
-    """`model(tokens [B, T], start [B], count) -> laws [B, count, V]`; row b has the class labels[b].
+    """`model(tokens [B, T], start [B], count) -> laws [B, count, V]`, V image tokens.
 
     laws[b, j] is the processed law of image token start[b] + j given tokens[b, : start[b] + j]. Later
     tokens are ignored and may hold anything. At and beyond `length` there is nothing to know: the law of
     the last token stands in. This plain form recomputes the whole sequence at every call;
     `gpu_eval.cache.Cached` is faster.
+
+    With guidance the network has 2 B rows: those with the prompts, then the same ones without.
     """
 
-    net: Transformer
-    labels: Tensor  # [B] int64
+    network: Network
     processing: Processing
-    codebook: Tensor  # [V, latent]
+    codebook: Tensor | None = None  # [V, latent]
     checked: bool = True  # stop at NaN or infinite logits; costs one wait for the device a call
 
     def __post_init__(self) -> None:
-        classes, labels = self.net.config.classes, self.labels
-        if labels.ndim != 1 or not len(labels) or int(labels.min()) < 0 or int(labels.max()) >= classes:
-            raise SpecsimError(f"labels are {labels.tolist()}: give one class of 0..{classes - 1} for each row")
+        if self.processing.guided and self.network.rows % 2:
+            raise SpecsimError(f"guidance needs as many unconditional rows as others, not {self.network.rows} in all")
+
+    @property
+    def rows(self) -> int:
+        return self.network.rows // (2 if self.processing.guided else 1)
 
     @property
     def vocab(self) -> int:
-        return self.net.config.vocab
+        return self.network.vocab
 
     @property
     def length(self) -> int:
-        return self.net.config.length
+        return self.network.length
 
     @property
     def uniform(self) -> Tensor:
         """The uniform law [V], in the type and on the device of the laws."""
-        weight = self.net.output.weight
-        dtype = torch.promote_types(weight.dtype, torch.float32)
-        return torch.full((self.vocab,), 1 / self.vocab, dtype=dtype, device=weight.device)
+        like = self.network.like
+        dtype = torch.promote_types(like.dtype, torch.float32)
+        return torch.full((self.vocab,), 1 / self.vocab, dtype=dtype, device=like.device)
 
     def __call__(self, tokens: Tensor, start: Tensor, count: int) -> Tensor:
-        require_rows(self.labels, tokens, start)
+        require_rows(self.rows, tokens, start)
         end = start + count
         require_width(tokens, min(int(end.max()), self.length))
         ids = torch.arange(self.length - 1, device=tokens.device)
@@ -63,13 +103,9 @@ class ImageModel:
     @torch.no_grad()
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
         """Guided logits [B, K, V] of slots [B, K]; unconditional rows join as one doubled batch."""
-        labels = self.labels
-        if self.processing.guided:
-            labels = torch.cat([labels, torch.full_like(labels, self.net.config.classes)])
-            tokens, slots = tokens.repeat(2, 1), slots.repeat(2, 1)
-        logits = self.net(self.net.embed(tokens, labels, slots), slots, memory)
         if not self.processing.guided:
-            return logits
+            return self.network.logits(tokens, slots, memory)
+        logits = self.network.logits(tokens.repeat(2, 1), slots.repeat(2, 1), memory)
         # Guidance multiplies: in half precision a large logit would overflow.
         conditional, unconditional = at_least_float32(logits).chunk(2)
         return guide(conditional, unconditional, self.processing.guidance)
@@ -79,22 +115,17 @@ class ImageModel:
             require_finite(logits, start)
         return law(logits, self.processing)
 
-    def memory(self) -> Memory:
-        """Room for the keys and values of every row, unconditional rows included."""
-        rows = len(self.labels) * (2 if self.processing.guided else 1)
-        return blank_memory(self.net.config, rows, self.net.output.weight)
-
 
 def fit(tokens: Tensor, width: int) -> Tensor:
     """tokens [B, T] cut or filled with 0 to [B, width]: what is cut or filled is never read."""
     return F.pad(tokens, (0, width - tokens.shape[1]))
 
 
-def require_rows(labels: Tensor, tokens: Tensor, start: Tensor) -> None:
-    if tokens.ndim != 2 or start.ndim != 1 or not len(tokens) == len(start) == len(labels):
+def require_rows(rows: int, tokens: Tensor, start: Tensor) -> None:
+    if tokens.ndim != 2 or start.ndim != 1 or not len(tokens) == len(start) == rows:
         raise SpecsimError(
-            f"tokens {tuple(tokens.shape)} and start {tuple(start.shape)} for {len(labels)} labels: "
-            "give one row of tokens and one start for each label"
+            f"tokens {tuple(tokens.shape)} and start {tuple(start.shape)} for {rows} rows: "
+            "give one row of tokens and one start for each"
         )
 
 

@@ -74,6 +74,7 @@ def shape_of(shape: tuple[int, ...], kept: list[int]) -> tuple[int, ...]:
 
 def forget_rows(cached: Cached, going: Tensor) -> None:
     """The cache without the other rows; guidance 1, so it holds one row for each image."""
-    cached.model = replace(cached.model, labels=cached.model.labels[going])
+    network: Any = cached.model.network
+    cached.model = replace(cached.model, network=replace(network, labels=network.labels[going]))
     cached.memory = [(keys[going], values[going]) for keys, values in cached.memory]
     cached.seen, cached.known = cached.seen[going], cached.known[going]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from gpu_eval import store
 from gpu_eval.fashion import Fashion
-from gpu_eval.network import ImageModel
+from gpu_eval.labelled import class_model
 from gpu_eval.processing import Processing
 from gpu_eval.transformer import Transformer
 from gpu_eval.yardstick.images import Work, load, save, tokens_of
@@ -81,6 +81,6 @@ def judge_chunk(judges: Judges, tokens: Tensor, labels: Tensor) -> Judged:
 
 def surprise(net: Transformer, codebook: Tensor, tokens: Tensor, labels: Tensor) -> Tensor:
     """-log-likelihood of images [B], nats per token; guidance 1."""
-    model = ImageModel(net, labels, Processing(), codebook)
+    model = class_model(net, labels, Processing(), codebook)
     laws = model(tokens, torch.zeros_like(labels), net.config.length)
     return -laws.gather(-1, tokens[..., None])[..., 0].log().mean(-1)

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from gpu_eval.cache import Cached
 from gpu_eval.fashion import load_fashion
+from gpu_eval.labelled import class_model
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.transformer import Config, Transformer
@@ -25,13 +26,13 @@ def build(guidance: float, rows: int = 3) -> ImageModel:
         for weight in net.parameters():
             weight.normal_(1.0 if weight.ndim == 1 else 0.0, 0.5)
     codebook = torch.zeros(VOCAB, 2)
-    return ImageModel(net, torch.arange(rows), Processing(guidance=guidance), codebook)
+    return class_model(net, torch.arange(rows), Processing(guidance=guidance), codebook)
 
 
 def slot_counter(model: ImageModel) -> list[int]:
     """Fills with the number of slots of every forward from now on."""
     counts: list[int] = []
-    model.net.register_forward_pre_hook(lambda net, inputs: counts.append(inputs[0].shape[1]))
+    model.network.net.register_forward_pre_hook(lambda net, inputs: counts.append(inputs[0].shape[1]))
     return counts
 
 
@@ -114,7 +115,7 @@ def test_an_error_between_layers_leaves_no_stale_memory():
     cached(tokens, start, 9)
     edited = tokens.clone()
     edited[:, 2:] = (edited[:, 2:] + 1) % VOCAB
-    hook = model.net.layers[1].register_forward_pre_hook(lambda layer, inputs: 1 / 0)
+    hook = model.network.net.layers[1].register_forward_pre_hook(lambda layer, inputs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cached(edited, start + 1, 4)  # layer 0 has written keys of the edited tokens
     hook.remove()
@@ -161,7 +162,7 @@ def test_shipped_target_in_float32_with_guidance():
 @pytest.mark.parametrize("wrap", [lambda model: model, Cached])
 def test_rows_and_widths_that_do_not_fit_are_refused(wrap):
     model, start = wrap(build(1.0)), torch.zeros(3, dtype=torch.int64)
-    with pytest.raises(SpecsimError, match="3 labels"):
+    with pytest.raises(SpecsimError, match="3 rows"):
         model(torch.zeros(2, 9, dtype=torch.int64), start[:2], 1)
     with pytest.raises(SpecsimError, match="position 4 need 4 tokens a row, got 3"):
         model(torch.zeros(3, 3, dtype=torch.int64), start + 2, 3)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from gpu_eval import processing
+from gpu_eval.labelled import class_model
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing, law
 from gpu_eval.transformer import Config, Transformer
@@ -56,7 +57,7 @@ def network(kind: torch.dtype, seed: int, vocab: int = VOCAB) -> Transformer:
 
 def image_model(net: Transformer, **settings: Any) -> ImageModel:
     codebook = torch.arange(net.config.vocab)[:, None] / 2
-    return ImageModel(net, torch.zeros(IMAGES, dtype=torch.int64), Processing(**settings), codebook)
+    return class_model(net, torch.zeros(IMAGES, dtype=torch.int64), Processing(**settings), codebook)
 
 
 @pytest.mark.parametrize("kind", HALF)
