@@ -118,7 +118,8 @@ def count_all(accept: Array) -> Array:
 
 
 class Last(list):
-    """A list that remembers what was appended last."""
+    """Keeps what was added last, and no more."""
 
-    def append(self, item: Any) -> None:
-        self[:] = [item]
+    def __iadd__(self, looks):
+        self[:] = looks
+        return self

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specsim import sampling, tasks, verification
+from specsim import tasks, verification, watching
 from specsim.arrays import at
 from specsim.decoders import Chain, Jacobi, Race
 from specsim.errors import SpecsimError
 from specsim.interpreters.sampling import winner
 from specsim.rules import Strict
-from specsim.sampling import Guarded
+from specsim.watching import Guarded
 from tests import edge_mutants as mutants
 from tests.edge_answers import complaints, verdict_faults
 from tests.edge_mutants import Mutant, Retasked
@@ -106,7 +106,7 @@ def test_looking_at_the_last_draft_law_only_is_caught(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 def test_half_precision_let_through_is_caught(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "require_numbers", lambda name, law: None)
-    monkeypatch.setattr(sampling, "require_numbers", lambda name, law: None)
+    monkeypatch.setattr(watching, "require_numbers", lambda name, law: None)
     with pytest.raises((pytest.fail.Exception, TypeError)):  # numpy has no bfloat16 to read the sums in
         errors(row_of("errors", f"laws in {kind}"), "torch")
 

@@ -17,8 +17,9 @@ from gpu_eval.cache import Cached
 from gpu_eval.fashion import Fashion
 from specsim.decoding import Decoder, Rows, empty_rows
 from specsim.interpreters.sampling import Sampling
-from specsim.sampling import Judged, to_numpy
+from specsim.sampling import to_numpy
 from specsim.tasks import make_task
+from specsim.watching import Judged
 
 CLASSES = 10
 LEAVING = 0.85

@@ -1,10 +1,13 @@
 """A cached model gives the laws of the plain one after any calls, and recomputes no more than needed."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpu_eval.cache import Cached
 from gpu_eval.fashion import load_fashion
@@ -12,6 +15,7 @@ from gpu_eval.labelled import class_model
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.transformer import Config, Transformer
+from specsim import Autoregressive, Chain, Jacobi, Race, RelaxedBonus, sample, watching
 from specsim.errors import SpecsimError
 
 ROUNDING = 1e-10  # float64 laws of a two-layer network, sums taken in another order
@@ -19,8 +23,8 @@ FLOAT32_ROUNDING = 2e-5  # float32 laws of the shipped target; 4e-6 seen
 VOCAB, LENGTH = 5, 9
 
 
-def build(guidance: float, rows: int = 3) -> ImageModel:
-    torch.manual_seed(3)
+def build(guidance: float, rows: int = 3, seed: int = 3) -> ImageModel:
+    torch.manual_seed(seed)
     net = Transformer(Config(VOCAB, 3, classes=4, layers=2, heads=2, width=16, ffn_multiple=8)).double()
     with torch.no_grad():
         for weight in net.parameters():
@@ -174,3 +178,58 @@ def test_attributes_of_the_model_are_kept():
     assert (cached.vocab, cached.length) == (model.vocab, model.length) == (VOCAB, LENGTH)
     assert cached.codebook is model.codebook
     assert cached.uniform.dtype == torch.float64 and cached.uniform.tolist() == [1 / VOCAB] * VOCAB
+
+
+DECODERS = [
+    Autoregressive(),
+    Chain(4),
+    RelaxedBonus(4),
+    Jacobi(6),
+    Jacobi(6, "maximal"),
+    Race(Chain(3)),
+    Race(Jacobi(5)),
+]
+
+
+@pytest.mark.parametrize("guidance", [1.0, 2.5])
+@pytest.mark.parametrize("decoder", DECODERS, ids=repr)
+def test_a_cache_that_is_told_what_to_expect_decodes_the_same(decoder, guidance):
+    found = []
+    for ahead in ((None, None), (0, 1)):
+        models = [Cached(build(guidance, seed=seed), some) for seed, some in zip((3, 4), ahead, strict=True)]
+        found.append(sample(decoder, models[0], models[1] if decoder.needs_draft else None, rows=3, seed=5))
+        assert not any(model.broken.any() for model in models)
+    assert torch.equal(found[0].tokens, found[1].tokens) and (found[0].calls == found[1].calls).all()
+
+
+def test_a_cache_that_was_told_too_little_says_so():
+    with pytest.raises(SpecsimError, match=r"draft model: row \d changed more tokens than its cache was told to expect"):
+        sample(Chain(2), Cached(build(1.0), 0), Cached(unchecked(build(1.0)), 0), rows=3, seed=5)
+
+
+def unchecked(model: ImageModel) -> ImageModel:
+    return replace(model, checked=False)
+
+
+class Waits(TorchDispatchMode):
+    """Counts what would wait for another device: a number read from a tensor."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("decoder", [Chain(4), Jacobi(6, "gumbel")], ids=repr)
+def test_a_step_waits_for_the_device_once(decoder, monkeypatch):
+    """With laws that nobody else checks: no number is read but in the one transfer at the end of a step."""
+    transfers, plain = [], watching.together
+    monkeypatch.setattr(watching, "together", lambda arrays: transfers.append(1) or plain(arrays))
+    target, draft = (Cached(unchecked(build(2.0, seed=seed)), some) for seed, some in ((3, 0), (4, 1)))
+    with Waits() as waits:
+        found = sample(decoder, target, draft if decoder.needs_draft else None, rows=3, seed=5)
+    assert waits.count == 0 and len(transfers) == len(found.start) > 1
+    with Waits() as waits:
+        sample(decoder, Cached(build(2.0)), Cached(build(2.0)) if decoder.needs_draft else None, rows=3, seed=5)
+    assert waits.count > len(found.start)
