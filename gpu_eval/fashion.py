@@ -19,12 +19,15 @@ from gpu_eval import store
 from gpu_eval.cache import Cached
 from gpu_eval.classifier import Classifier, ClassifierConfig
 from gpu_eval.labelled import class_model
+from gpu_eval.models.llamagen import of_labels
+from gpu_eval.models.loaded import Loaded, Pair
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.tokenizer import Tokenizer, TokenizerConfig
 from gpu_eval.transformer import Config, Transformer
 from specsim.errors import SpecsimError
 
+GRID = 7
 WEIGHTS = Path(__file__).parent / "weights" / "fashion"
 NAMES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 
@@ -62,6 +65,14 @@ class Fashion:
     def draft(self, labels: Tensor, processing: Processing | None = None, cached: bool = True) -> ImageModel | Cached:
         """The small model: one layer, about a sixth of the parameters."""
         return self._model(self.draft_net, labels, processing, cached)
+
+    def pair(self) -> Pair:
+        """Both models as a run takes them, asked for by class."""
+        target, draft = (
+            Loaded(f"fashion {name}", "label", of_labels(net), (GRID, GRID), self.codebook, self.decode)
+            for name, net in (("target", self.target_net), ("draft", self.draft_net))
+        )
+        return Pair(target, draft)
 
     def decode(self, tokens: Tensor) -> Tensor:
         """Images [B, 1, 28, 28] in [0, 1] of tokens [B, 49]."""

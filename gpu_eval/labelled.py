@@ -1,4 +1,4 @@
-"""LlamaGen's transformer with class labels as prompts, as a network of `gpu_eval.network`."""
+"""LlamaGen's transformer with class labels or captions as prompts, as a network of `gpu_eval.network`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
@@ -45,13 +46,83 @@ class Labelled:
         return self.net(self.net.embed(tokens, self.labels, slots), slots, memory)
 
 
+@dataclass(frozen=True)
+class Captioned:
+    """Row r has the caption vectors[r], filled up on the left; present says which of its vectors are there.
+
+    The embedding is not applied here: the vectors have the transformer's width. As released, what is not there is
+    hidden from the image whatever the row, so an unconditional one has the `present` of its caption.
+    """
+
+    net: Transformer
+    vectors: Tensor  # [R, P, D]
+    present: Tensor  # [R, P] bool
+
+    def __post_init__(self) -> None:
+        places, width = self.net.config.prompt, self.net.config.width
+        if self.vectors.shape[1:] != (places, width) or self.present.shape != self.vectors.shape[:2]:
+            raise SpecsimError(
+                f"captions {tuple(self.vectors.shape)}, present {tuple(self.present.shape)}: "
+                f"give every row {places} vectors of width {width}"
+            )
+
+    @property
+    def rows(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def vocab(self) -> int:
+        return self.net.config.vocab
+
+    @property
+    def length(self) -> int:
+        return self.net.config.length
+
+    @property
+    def like(self) -> Tensor:
+        return self.net.output.weight
+
+    @property
+    def before(self) -> int:
+        """Places before slot 0."""
+        return self.net.config.prompt - 1
+
+    @torch.no_grad()
+    def memory(self) -> Memory:
+        """Room for the keys and values of every row, those of the caption but for its last vector in it."""
+        memory = blank_memory(self.net.config, self.rows, self.like)
+        self.net.hidden(self.vectors[:, :-1], self.first(self.before), memory, self.there)
+        return memory
+
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
+        """tokens [R, length - 1], slots [R, K] -> [R, K, V]."""
+        inputs = self.net.after(self.vectors[:, -1], tokens, slots)
+        if memory is not None:
+            return self.net(inputs, self.before + slots, memory, self.there)
+        whole = torch.cat([self.vectors[:, :-1], inputs], dim=1)
+        hidden = self.net.hidden(whole, self.first(whole.shape[1]), None, self.there)
+        return self.net.logits(hidden[:, self.before :])
+
+    @property
+    def there(self) -> Tensor:
+        """`present` of all places of a memory: an image token is always there."""
+        return F.pad(self.present, (0, self.length - 1), value=True)
+
+    def first(self, count: int) -> Tensor:
+        """The first places of every row, [R, count]."""
+        return torch.arange(count, device=self.vectors.device).expand(self.rows, -1)
+
+
+def class_network(net: Transformer, labels: Tensor, guided: bool) -> Labelled:
+    """Rows with classes labels [B], 0 .. classes - 1; with guidance as many without a class after."""
+    classes = net.config.classes
+    if labels.ndim != 1 or not len(labels) or int(labels.min()) < 0 or int(labels.max()) >= classes:
+        raise SpecsimError(f"labels are {labels.tolist()}: give one class of 0..{classes - 1} for each row")
+    return Labelled(net, torch.cat([labels, torch.full_like(labels, classes)]) if guided else labels)
+
+
 def class_model(
     net: Transformer, labels: Tensor, processing: Processing, codebook: Tensor | None = None, checked: bool = True
 ) -> ImageModel:
     """The image model of rows with classes labels [B], 0 .. classes - 1; with guidance their doubles join."""
-    classes = net.config.classes
-    if labels.ndim != 1 or not len(labels) or int(labels.min()) < 0 or int(labels.max()) >= classes:
-        raise SpecsimError(f"labels are {labels.tolist()}: give one class of 0..{classes - 1} for each row")
-    if processing.guided:
-        labels = torch.cat([labels, torch.full_like(labels, classes)])
-    return ImageModel(Labelled(net, labels), processing, codebook, checked)
+    return ImageModel(class_network(net, labels, processing.guided), processing, codebook, checked)

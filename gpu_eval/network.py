@@ -98,7 +98,7 @@ class ImageModel:
         slots = torch.arange(self.length, device=tokens.device).expand(len(tokens), -1)
         wanted = (start[:, None] + torch.arange(count, device=tokens.device)).clamp_max(self.length - 1)
         logits = self.logits(tokens, slots)
-        return self.laws(logits.gather(1, wanted[..., None].expand(-1, -1, self.vocab)), start)
+        return self.laws(logits.gather(1, wanted[..., None].expand(-1, -1, logits.shape[-1])), start)
 
     @torch.no_grad()
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:

@@ -94,6 +94,9 @@ def fault(score: Tensor, plain: Tensor, fast: Tensor, differ: bool) -> str | Non
 
 
 def drifts(plain: Tensor, fast: Tensor) -> Tensor:
-    """Largest |d log p| of laws [n, V] where either is positive, [n]; inf where only one is."""
-    gap = (plain.log() - fast.log()).abs()
-    return torch.where((plain == 0) & (fast == 0), 0, gap).amax(dim=-1)
+    """Largest |d log p| of laws [n, V] where either is positive, [n].
+
+    What is below the smallest number with all its digits counts as that: such entries have few digits or none left.
+    """
+    tiny = torch.finfo(plain.dtype).tiny
+    return (plain.clamp(min=tiny).log() - fast.clamp(min=tiny).log()).abs().amax(dim=-1)

@@ -2,64 +2,131 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 from rich.table import Table as Grid
 from rich.text import Text
 
+from gpu_eval.models.families import load_pair
+from gpu_eval.models.loaded import Pair
 from gpu_eval.pictures import grid, png
-from gpu_eval.run import Plan, decode, load, result_json
+from gpu_eval.run import MODELS, Decoded, Plan, best_device, decode, load, require_classes
+from gpu_eval.run_result import result_json
 from gpu_eval.saved_laws import LawKeeper
 from gpu_eval.sequences import SEQUENCES, require_own_tokens, sequences_file
-from specsim.errors import SpecsimError
+from specsim.errors import SpecsimError, require
 from specsim.files import collide, ready_directory, ready_file, write_together
 from specsim.sampling import to_numpy
 
-PICTURE, RESULT = "images.png", "result.json"
+NUMBERS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16, "float64": torch.float64}
+PICTURE, RESULT, PICTURES, PROMPTS = "images.png", "result.json", "pictures.npz", "prompts.txt"
+SHOWN = 64
+"""Images of images.png where they are large."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the plan's model comes from: see `gpu_eval.models.families.load_pair`."""
+
+    weights: Path | None = None
+    draft_weights: Path | None = None
+    dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        require(self.dtype in (None, *NUMBERS), "run", "dtype", self.dtype, f"one of {', '.join(NUMBERS)}")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What to write: images.png and result.json into the directory; laws: a file of the laws that were met; sequences:
+    sequences.npz too; images: pictures.npz, every image, and prompts.txt, for `specsim metrics`."""
+
+    directory: str | Path
+    laws: Path | None = None
+    sequences: bool = False
+    images: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Files of the directory."""
+        more = [SEQUENCES] * self.sequences + [PICTURES, PROMPTS] * self.images
+        return (PICTURE, RESULT, *more)
 
 
 def run_to_directory(
     plan: Plan,
-    directory: str | Path,
-    save_laws: Path | None,
+    output: Output,
+    source: Source = Source(),
     progress: Callable[[int, int], None] | None = None,
-    save_sequences: bool = False,
+    notice: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Decode and write; everything that can be refused is refused before the first image."""
-    names = (PICTURE, RESULT, *([SEQUENCES] if save_sequences else []))
-    out = ready_directory(directory, names)
-    if save_sequences:
-        require_own_tokens(plan)
-    if save_laws is not None and any(collide(save_laws, out / name) for name in names):
-        raise SpecsimError(f"save-laws: {save_laws} is a file that --out {out} writes; choose another name")
-    keeper = law_keeper(plan, save_laws)
-    model = load(plan)
-    done = decode(plan, model, keeper, progress)
-    content = result_json(plan, done, model)
-    files = {PICTURE: png(grid(done.images))}
-    if keeper is not None and save_laws is not None:
-        laws, written = keeper.file(to_numpy(model.codebook))
-        kept = {"file": str(save_laws), "written": written, "met": keeper.met, "sampled": written < keeper.met}
-        files[str(save_laws.absolute())], content["saved_laws"] = laws, kept
-    if save_sequences:
-        files[SEQUENCES], said = sequences_file(plan, done, model)
+    out = ready_directory(output.directory, output.names)
+    require_possible(plan, output, out)
+    keeper = None if output.laws is None else LawKeeper(plan.seed)
+    pair = pair_of(plan, source)
+    done = decode(plan, pair, keeper, progress, notice)
+    content = result_json(plan, done, pair)
+    files = {PICTURE: png(grid(done.images[:SHOWN] if done.images.ndim > 3 else done.images))}
+    if keeper is not None and output.laws is not None:
+        laws, written = keeper.file(to_numpy(pair.target.codebook))
+        kept = {"file": str(output.laws), "written": written, "met": keeper.met, "sampled": written < keeper.met}
+        files[str(output.laws.absolute())], content["saved_laws"] = laws, kept
+    if output.sequences:
+        files[SEQUENCES], said = sequences_file(plan, done, load(plan))
         content["saved_sequences"] = {"file": str(out / SEQUENCES)} | said
+    if output.images:
+        files |= pictures(plan, done)
+        content["saved_images"] = str(out / PICTURES)
     result = json.dumps(content, indent=1) + "\n"
     write_together(out, files | {RESULT: result.encode()})
     return content
 
 
-def law_keeper(plan: Plan, save_laws: Path | None) -> LawKeeper | None:
-    """A keeper where laws are to be saved; only decoders that verify drafts meet any."""
-    if save_laws is None:
-        return None
+def require_possible(plan: Plan, output: Output, out: Path) -> None:
+    """What was asked to be saved can be."""
+    if output.sequences:
+        require_own_tokens(plan)
+        require(plan.model in MODELS, "save-sequences", "model", plan.model, f"one of {', '.join(MODELS)}")
+    if output.laws is None:
+        return
+    if any(collide(output.laws, out / name) for name in output.names):
+        raise SpecsimError(f"save-laws: {output.laws} is a file that --out {out} writes; choose another name")
     if not plan.decoder.takes_rule:
         raise SpecsimError(f"save-laws: {plan.decoder!r} verifies nothing by a rule, so it meets no laws to save")
-    ready_file(save_laws)
-    return LawKeeper(plan.seed)
+    ready_file(output.laws)
+
+
+def pictures(plan: Plan, done: Decoded) -> dict[str, bytes]:
+    """Every image that was decoded to its end, as bytes, and the texts that they were asked for with, a line each."""
+    failed = {some.image for some in done.failed}
+    kept = [i for i in range(plan.images) if i not in failed]
+    buffer, images = io.BytesIO(), done.images[kept]
+    np.savez_compressed(buffer, images=images if images.dtype == np.uint8 else np.round(images * 255).astype(np.uint8))
+    lines = [" ".join((p.text if p.text is not None else str(p.label)).split()) for p in plan.asked(kept)]
+    return {PICTURES: buffer.getvalue(), PROMPTS: ("\n".join(lines) + "\n").encode()}
+
+
+def pair_of(plan: Plan, source: Source) -> Pair:
+    """The plan's models; what the plan asks of them that they cannot do is an error before the first image."""
+    if plan.model in MODELS:
+        require_classes(plan)
+    dtype = None if source.dtype is None else NUMBERS[source.dtype]
+    pair = load_pair(plan.model, source.weights, source.draft_weights, best_device(), dtype)
+    if pair.target.prompts == "text" and not plan.prompts:
+        raise SpecsimError(f"{pair.target.name} reads texts: give --prompts FILE or a text")
+    if plan.decoder.needs_draft:
+        pair.drafting()
+    pair.target.require_kind(plan.asked(range(plan.images)))
+    pair.target.network(plan.asked(range(min(2, plan.images))), plan.processing.guided)
+    return pair
 
 
 def run_view(content: dict[str, Any], out: Path) -> Grid:
@@ -68,15 +135,20 @@ def run_view(content: dict[str, Any], out: Path) -> Grid:
     table = Grid(
         title=Text(f"{setting['decoder']}  {setting['rule'] or 'no rule'}"), show_header=False, title_justify="left"
     )
-    for name in ("nfe_per_image", "tokens_per_call", "accepted_per_call"):
+    for name in ("nfe_per_image", "tokens_per_call", "accepted_per_call", "step_compression"):
         table.add_row(name.replace("_", " "), with_interval(content[name], content[f"{name}_interval"]))
     table.add_row(
         "seconds per image", f"{content['seconds_per_image']:.4f}  on {content['device_name']}, {content['dtype']}"
     )
     table.add_row("step overhead", f"{content['step_overhead_fraction']:.1%} of model time")
     table.add_row("intervals", content["interval"])
-    for name in ("images.png", "result.json"):
+    if content["failed"]:
+        first = content["failed"][0]
+        table.add_row("given up", f"{len(content['failed'])} images; image {first['image']}: {first['what']}")
+    for name in (PICTURE, RESULT):
         table.add_row(name, str(out / name))
+    if "saved_images" in content:
+        table.add_row("images", content["saved_images"])
     if "saved_laws" in content:
         saved = content["saved_laws"]
         how = "a uniform sample of the" if saved["sampled"] else "all"

@@ -27,9 +27,14 @@ class LawKeeper:
         self.met, self.block, self.first_row = 0, 0, 0
         self.kept: list[dict[str, np.ndarray]] = []
 
-    def next_batch(self, first_row: int) -> None:
-        """The rows that follow are images first_row, first_row + 1, .."""
+    def next_batch(self, first_row: int) -> tuple[int, list[dict[str, np.ndarray]]]:
+        """The rows that follow are images first_row, first_row + 1, ..; returns a mark for `back_to`."""
         self.first_row, self.block = first_row, 0
+        return self.met, list(self.kept)
+
+    def back_to(self, mark: tuple[int, list[dict[str, np.ndarray]]]) -> None:
+        """Know what was known at the mark: the batch after it was not decoded to its end."""
+        self.met, self.kept = mark
 
     def __call__(self, drafted: Drafted, counts: Round) -> None:
         """Keep the slots of this round that were judged."""

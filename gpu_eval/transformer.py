@@ -1,38 +1,41 @@
 """The autoregressive image transformer of LlamaGen (Sun et al. 2024, arXiv 2406.06525), at any size.
 
-One sequence is [class, x_0, x_1, ... x_{N-1}] with N = grid * grid. Slot 0 holds the class, slot t >= 1
-holds image token t - 1, and the logits at slot t are the law of image token t. Slot N would hold the last
-token, whose logits nobody asks for, so a memory has N slots. Sub-modules are named so that the state dict
-has the keys of the released checkpoints. Dropout, which the release trains with, is left out: inference has
-none.
+One sequence is [prompt, x_0, x_1, ... x_{N-1}] with N = grid * grid; the prompt is P vectors, one for a class and
+120 for a caption. Slot 0 is the prompt's last vector, slot t >= 1 holds image token t - 1, and the logits at slot
+t are the law of image token t; slot t is at place P - 1 + t of the sequence, so for a class slots and places are
+the same. Slot N would hold the last token, whose logits nobody asks for, so a memory has P - 1 + N places.
+Sub-modules are named so that the state dict has the keys of the released checkpoints. Dropout, which the release
+trains with, is left out: inference has none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from gpu_eval.rotary import Rotation, rotate
+from gpu_eval.attention import Attention, Pair, Place, visible
+from gpu_eval.conditions import CaptionEmbedding, ClassEmbedding
+from gpu_eval.rotary import Rotation
 from specsim.errors import SpecsimError
 
 INITIAL_DEVIATION = 0.02  # standard deviation of every fresh matrix, as released
 
-Pair = tuple[Tensor, Tensor]  # keys and values of one layer, each [B, N, kv_heads, head_dim]
-Memory = list[Pair]
+Memory = list[Pair]  # of every layer
 
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes of one transformer. `class_rotation` says how slot 0 is rotated.
+    """Sizes of one transformer. `class_rotation` says how the prompt is rotated.
 
-    "zero": cos = sin = 0 there, as in the released code. Its query and key become 0, so every later slot
-    scores the class with exactly 0 (weight exp 0 before the softmax divides), and the class acts through
-    its value only. "identity": slot 0 is left unrotated (cos = 1, sin = 0). `kv_heads` below `heads` shares
-    each key/value head among heads / kv_heads query heads; None means `heads`.
+    "zero": cos = sin = 0 there, as in the released code. Its queries and keys become 0, so every later place
+    scores the prompt's with exactly 0 (weight exp 0 before the softmax divides), and the prompt acts through
+    its values only. "identity": the prompt is left unrotated (cos = 1, sin = 0). `kv_heads` below `heads` shares
+    each key/value head among heads / kv_heads query heads; None means `heads`. With a `caption_width` the prompt
+    is a caption of `prompt` vectors of that width, and `classes` is not read.
     """
 
     vocab: int
@@ -46,6 +49,8 @@ class Config:
     rope_base: float = 10000
     class_rotation: Literal["zero", "identity"] = "zero"
     kv_heads: int | None = None
+    prompt: int = 1
+    caption_width: int | None = None
 
     def __post_init__(self) -> None:
         if self.width % (4 * self.heads):
@@ -57,10 +62,17 @@ class Config:
             raise SpecsimError(f"kv_heads {self.kv_heads} does not divide heads {self.heads}: choose a divisor")
         if self.class_rotation not in ("zero", "identity"):
             raise SpecsimError(f'class_rotation is {self.class_rotation!r}: use "zero" or "identity"')
+        if self.prompt < 1 or (self.caption_width is None and self.prompt > 1):
+            raise SpecsimError(f"prompt is {self.prompt}: a class is 1 vector, a caption has a caption_width too")
 
     @property
     def length(self) -> int:
         return self.grid * self.grid
+
+    @property
+    def places(self) -> int:
+        """Of a memory."""
+        return self.prompt - 1 + self.length
 
     @property
     def groups(self) -> int:
@@ -91,43 +103,20 @@ LLAMAGEN = {
 }
 
 
-class Place(NamedTuple):
-    """Where the vectors of one forward stand: what is the same in every layer."""
+class Norm(nn.Module):
+    """x / rms(x) in float32 or better, rounded to the type of x before the weight multiplies, as released.
 
-    slots: Tensor  # [B, K]
-    turn: tuple[Tensor, Tensor]  # cos and sin, each [B, K, 1, head_dim]
-    mask: Tensor  # [B, 1, K, keys], true where a query may see a key
+    `nn.RMSNorm` rounds after it: the same bits in float32, other ones at every fourth number in half precision.
+    """
 
-
-class Attention(nn.Module):
-    """Causal self-attention by slot number: a query at slot t sees the keys of slots <= t."""
-
-    def __init__(self, config: Config) -> None:
+    def __init__(self, width: int, eps: float) -> None:
         super().__init__()
-        self.config = config
-        self.wqkv = nn.Linear(config.width, (config.heads + 2 * config.groups) * config.head_dim, bias=False)
-        self.wo = nn.Linear(config.width, config.width, bias=False)
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(width))
 
-    def forward(self, x: Tensor, place: Place, memory: Pair | None) -> Tensor:
-        heads, groups = self.config.heads, self.config.groups
-        mixed = self.wqkv(x).unflatten(-1, (heads + 2 * groups, -1))
-        turned = rotate(mixed[:, :, : heads + groups], *place.turn)
-        query, key, value = turned[:, :, :heads], turned[:, :, heads:], mixed[:, :, heads + groups :]
-        if memory is not None:
-            key, value = remember(memory, place.slots, key, value)
-        if groups != heads:
-            key, value = (part.repeat_interleave(heads // groups, dim=2) for part in (key, value))
-        query, key, value = (part.transpose(1, 2) for part in (query, key, value))
-        seen = F.scaled_dot_product_attention(query, key, value, attn_mask=place.mask)
-        return self.wo(seen.transpose(1, 2).flatten(2))
-
-
-def remember(memory: Pair, slots: Tensor, key: Tensor, value: Tensor) -> Pair:
-    """Write key and value [B, K, H, d] at slots [B, K] of the memory, in place; returns all of it."""
-    rows = torch.arange(len(slots), device=slots.device)[:, None]
-    for whole, part in zip(memory, (key, value), strict=True):
-        whole[rows, slots] = part.to(whole.dtype)
-    return memory
+    def forward(self, x: Tensor) -> Tensor:
+        precise = x.to(torch.promote_types(x.dtype, torch.float32))
+        return F.rms_norm(precise, self.weight.shape, eps=self.eps).to(x.dtype) * self.weight
 
 
 class FeedForward(nn.Module):
@@ -146,61 +135,65 @@ class FeedForward(nn.Module):
 class Layer(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.attention = Attention(config)
+        self.attention = Attention(config.width, config.heads, config.groups)
         self.feed_forward = FeedForward(config)
-        self.attention_norm = nn.RMSNorm(config.width, eps=config.norm_eps)
-        self.ffn_norm = nn.RMSNorm(config.width, eps=config.norm_eps)
+        self.attention_norm = Norm(config.width, config.norm_eps)
+        self.ffn_norm = Norm(config.width, config.norm_eps)
 
     def forward(self, x: Tensor, place: Place, memory: Pair | None) -> Tensor:
         x = x + self.attention(self.attention_norm(x), place, memory)
         return x + self.feed_forward(self.ffn_norm(x))
 
 
-class ClassEmbedding(nn.Module):
-    """classes + 1 vectors; the last one is the unconditional class."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.embedding_table = nn.Embedding(config.classes + 1, config.width)
-
-    def forward(self, labels: Tensor) -> Tensor:
-        return self.embedding_table(labels)
-
-
 class Transformer(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
-        self.cls_embedding = ClassEmbedding(config)
+        self.cls_embedding = (
+            ClassEmbedding(config.classes, config.width)
+            if config.caption_width is None
+            else CaptionEmbedding(config.prompt, config.caption_width, config.width)
+        )
         self.tok_embeddings = nn.Embedding(config.vocab, config.width)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
-        self.norm = nn.RMSNorm(config.width, eps=config.norm_eps)
+        self.norm = Norm(config.width, config.norm_eps)
         self.output = nn.Linear(config.width, config.vocab, bias=False)
-        self.rotation = Rotation(config.grid, config.head_dim, config.rope_base, config.class_rotation)
+        self.rotation = Rotation(config.grid, config.head_dim, config.rope_base, config.class_rotation, config.prompt)
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=INITIAL_DEVIATION)
 
     def embed(self, tokens: Tensor, labels: Tensor, slots: Tensor) -> Tensor:
         """Input vectors [B, K, D] of slots [B, K]: the class at slot 0, tokens[:, t - 1] at slot t."""
+        return self.after(self.cls_embedding(labels), tokens, slots)
+
+    def after(self, last: Tensor, tokens: Tensor, slots: Tensor) -> Tensor:
+        """The same with any vector `last` [B, D] at slot 0, the last of a prompt."""
         held = self.tok_embeddings(F.pad(tokens, (1, 0)).gather(1, slots))
-        return torch.where((slots == 0)[..., None], self.cls_embedding(labels)[:, None], held)
+        return torch.where((slots == 0)[..., None], last[:, None], held)
 
-    def forward(self, x: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
-        """Logits [B, K, V] of slots [B, K] with input vectors x [B, K, D].
+    def forward(self, x: Tensor, places: Tensor, memory: Memory | None = None, present: Tensor | None = None) -> Tensor:
+        """Logits [B, K, V] of places [B, K] with input vectors x [B, K, D]: `hidden`, and the output layer."""
+        return self.logits(self.hidden(x, places, memory, present))
 
-        Without a memory the slots see each other only. With one (see `blank_memory`) they are written to it
-        first and see all of its slots up to their own, so the slots before must have been written already.
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self.output(self.norm(hidden))
+
+    def hidden(self, x: Tensor, places: Tensor, memory: Memory | None = None, present: Tensor | None = None) -> Tensor:
+        """What the layers make [B, K, D] of input vectors x [B, K, D] at places [B, K].
+
+        Without a memory the places see each other only. With one (see `blank_memory`) they are written to it
+        first and see all of its places up to their own, so those before must have been written already. No place
+        sees those that are not `present` [B, places of a memory], but for itself; None: all are.
         """
-        keys = slots if memory is None else torch.arange(self.config.length, device=slots.device)[None]
-        mask = (keys[:, None, :] <= slots[:, :, None])[:, None]
-        place = Place(slots, self.rotation(slots), mask)
+        keys = places if memory is None else torch.arange(self.config.places, device=places.device)[None]
+        place = Place(places, self.rotation(places), visible(places, keys, present))
         for number, layer in enumerate(self.layers):
             x = layer(x, place, memory[number] if memory else None)
-        return self.output(self.norm(x))
+        return x
 
 
 def blank_memory(config: Config, rows: int, like: Tensor) -> Memory:
     """Zeroed keys and values for `rows` sequences, in the dtype and on the device of `like`."""
-    shape = (rows, config.length, config.groups, config.head_dim)
+    shape = (rows, config.places, config.groups, config.head_dim)
     return [(like.new_zeros(shape), like.new_zeros(shape)) for _ in range(config.layers)]

@@ -12,7 +12,7 @@ from gpu_eval.fashion import Fashion
 from gpu_eval.figures import ratio_interval
 from gpu_eval.processing import Processing
 from gpu_eval.quality import Pool, Seen, pool_of, quality_from, seen_of
-from gpu_eval.run import Decoded, Plan, decode
+from gpu_eval.run import Decoded, Plan, decode, require_judged
 from specsim.decoders import Autoregressive
 from specsim.decoding import Decoder
 from specsim.errors import require
@@ -48,6 +48,7 @@ class Setting:
     processing: Processing = Processing()
 
     def __post_init__(self) -> None:
+        require_judged(self.model)
         require(self.images >= FEWEST_IMAGES, "compare", "images", self.images, f"at least {FEWEST_IMAGES}")
         require(self.pilot >= 1, "compare", "pilot", self.pilot, "at least 1 image")
         fit = all(0 <= seed < MOST_SEED for seed in self.seeds) and len(set(self.seeds)) == len(self.seeds) > 0

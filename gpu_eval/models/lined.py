@@ -52,7 +52,7 @@ class Lined:
         first = inner[:, -1:] - depth + 1
         asked = first + torch.arange(depth, device=slots.device)
         logits = self.network.logits(self.with_ends(tokens), asked.clamp(min=0), memory)
-        return logits.gather(1, (inner - first)[..., None].expand(-1, -1, self.vocab))
+        return logits.gather(1, (inner - first)[..., None].expand(-1, -1, logits.shape[-1]))
 
     def inner(self, slots: Tensor) -> Tensor:
         """Inner slots of slots [R, K]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from specsim.cli import core, limits, models, proofs, studies, tuning  # noqa: F401  their commands enter the application
+from specsim.cli import check_model, core, limits, metrics, models, proofs, studies, tuning  # noqa: F401  their commands enter the application
 from specsim.cli.options import app
 from specsim.terminal import exit_status
 

@@ -1,19 +1,27 @@
-"""Commands that decode with real models: run, report, tabulate."""
+"""Commands that decode with real models: run, models, report, tabulate."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from specsim.cli.options import AsJson, DecoderSpec, RuleSpec, Seed, app, decoder_of, option, rule_of
-from specsim.terminal import emit, needing, progress_bar
+from specsim.terminal import FAILS, emit, needing, progress_bar, say
 
 
 @app.command()
 def run(
     decoder: DecoderSpec,
     out: Annotated[str, option("--out", "Directory for images.png and result.json.")],
-    model: Annotated[str, option("--model", "Image model.")] = "fashion",
+    model: Annotated[str, option("--model", "fashion, a family of `specsim models`, or FILE.py:function.")] = "fashion",
+    weights: Annotated[Path | None, option("--weights", "Folder of the model's weights.")] = None,
+    draft_weights: Annotated[Path | None, option("--draft-weights", "The same of a smaller one that drafts.")] = None,
+    dtype: Annotated[str | None, option("--dtype", "float32, bfloat16, float16, float64.")] = None,
+    prompts: Annotated[
+        str | None, option("--prompts", "COCO captions JSON, PartiPrompts TSV, a text file, classes 0-9, or one text.")
+    ] = None,
     rule: RuleSpec = None,
     images: Annotated[int, option("--images", "How many images.")] = 16,
     batch: Annotated[int, option("--batch", "Images decoded side by side.")] = 8,
@@ -30,19 +38,36 @@ def run(
     save_sequences: Annotated[
         bool, option("--save-sequences", "With Autoregressive(): write sequences.npz too, for: tune --laws.")
     ] = False,
+    save_images: Annotated[
+        bool, option("--save-images", "Write pictures.npz and prompts.txt too, for: metrics --images.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Decode images with a real model; write images.png and result.json."""
     with needing("run", "gpu"):
         from gpu_eval.processing import Processing
+        from gpu_eval.prompts import prompts_for
         from gpu_eval.run import Plan
-        from gpu_eval.run_command import run_to_directory, run_view
+        from gpu_eval.run_command import Output, Source, run_to_directory, run_view
 
     processing = Processing(guidance, temperature, top_k, top_p)
-    plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing, compiled)
+    asked = prompts_for(prompts, label, images, seed)
+    plan = Plan(model, decoder_of(decoder), rule_of(rule), images, seed, batch, label, processing, compiled, asked)
+    output, source = Output(out, save_laws, save_sequences, save_images), Source(weights, draft_weights, dtype)
     with progress_bar("images") as update:
-        content = run_to_directory(plan, out, save_laws, update, save_sequences)
+        content = run_to_directory(plan, output, source, update, say)
     emit(content, run_view(content, Path(out)), as_json)
+    if content["failed"]:
+        raise typer.Exit(FAILS)
+
+
+@app.command()
+def models(as_json: AsJson = False) -> None:
+    """The image models that `run` decodes, and what each needs."""
+    with needing("models", "gpu"):
+        from gpu_eval.models.show import models_json, models_view
+
+    emit(models_json(), models_view(), as_json)
 
 
 @app.command()

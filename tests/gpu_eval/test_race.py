@@ -75,7 +75,9 @@ def test_a_tie_needs_a_small_gap_and_laws_that_agree():
     assert fault(apart, law, near, False) is None
     for score in (apart, close):
         assert "log p differs" in fault(score, law, far, True) and "log p differs" in fault(score, law, far, False)
-    assert "inf" in fault(close, law, torch.tensor([[0.5, 0.5, 0.0]]), True)
+    assert "differs by 8" in fault(close, law, torch.tensor([[0.5, 0.5, 0.0]]), True)
+    denormal = torch.tensor([[0.5, 0.5, 1e-45]])
+    assert fault(close, denormal, torch.tensor([[0.5, 0.5, 0.0]]), False) is None
 
 
 def test_race_wraps_any_decoder(models):

@@ -19,7 +19,8 @@ from specsim.errors import SpecsimError
 KEYS = {
     "nfe_per_image", "nfe_per_image_interval", "tokens_per_call", "tokens_per_call_interval", "accepted_per_call",
     "accepted_per_call_interval", "seconds_per_image", "step_overhead_fraction", "acceptance_by_slot", "nfe", "seed",
-    "dtype", "device", "device_name", "commit", "versions", "configuration", "schema", "interval",
+    "dtype", "failed", "step_compression",
+    "step_compression_interval", "device", "device_name", "commit", "versions", "configuration", "schema", "interval",
 }  # fmt: skip
 
 

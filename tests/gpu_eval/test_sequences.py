@@ -76,7 +76,7 @@ def test_tokens_that_are_not_the_targets_own_are_refused(decoder, capsys, monkey
 def test_the_two_files_of_laws_may_not_be_one(tmp_path):
     plan = Plan("fashion", Autoregressive(), images=1)
     with pytest.raises(SpecsimError, match="is a file that --out"):
-        run_command.run_to_directory(plan, tmp_path, tmp_path / SEQUENCES, save_sequences=True)
+        run_command.run_to_directory(plan, run_command.Output(tmp_path, tmp_path / SEQUENCES, sequences=True))
 
 
 def test_nothing_is_written_unasked(capsys, monkeypatch, tmp_path):

@@ -1,0 +1,1 @@
+"""The figures papers report: FID, IS, CLIP score; calls, accepted length, step compression, latency."""

@@ -1,0 +1,51 @@
+"""Seconds, on a device that works on after it was asked."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+
+class Timed:
+    """A model whose calls are timed.  On a GPU by events in its own queue, so that nothing waits for it."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.done = 0.0
+        self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def __call__(self, tokens: Any, start: Any, count: int) -> Any:
+        if self.model.uniform.device.type == "cuda":
+            return self.queued(tokens, start, count)
+        begin = time.perf_counter()
+        laws = self.model(tokens, start, count)
+        self.done += time.perf_counter() - begin
+        return laws
+
+    def queued(self, tokens: Any, start: Any, count: int) -> Any:
+        """A call between two events."""
+        pair = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        pair[0].record()
+        laws = self.model(tokens, start, count)
+        pair[1].record()
+        self.events.append(pair)
+        return laws
+
+    @property
+    def seconds(self) -> float:
+        """Of all calls so far; waits for the device."""
+        if self.events:
+            torch.cuda.synchronize()
+        return self.done + sum(begin.elapsed_time(end) for begin, end in self.events) / 1000
+
+
+def now(device: torch.device) -> float:
+    """Seconds, after the device has finished what it was given."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter()
