@@ -17,7 +17,7 @@ from gpu_eval.processing import Processing
 from gpu_eval.prompts import Prompt
 from gpu_eval.saved_laws import LawKeeper
 from gpu_eval.timing import Timed, now
-from specsim.decoders import DECODERS
+from specsim.decoders import Autoregressive, Chain, Jacobi, RelaxedBonus
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError, require
 from specsim.rules.codebooks import bind_codebook
@@ -28,6 +28,8 @@ MOST_IMAGES = 100_000
 """Images of one run: all of them are held until the picture is drawn."""
 MODELS: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion}
 """Models that ship with their own judge of images, for the commands that need one."""
+IN_ORDER = (Autoregressive, Chain, RelaxedBonus, Jacobi)
+"""Decoders that never ask a model for more than one slot before those they asked for last."""
 CLASSES = 10
 """Image i has class i mod 10 where nothing is asked for."""
 
@@ -146,8 +148,8 @@ def decode_batch(
 
 
 def ready(loaded: Loaded, plan: Plan, asked: list[Prompt], ahead: int) -> Any:
-    """A model of these prompts; the decoders shipped keep the promise that spares a GPU a wait (gpu_eval.cache)."""
-    keeps = type(plan.decoder) in DECODERS.values() and torch.cuda.is_available()
+    """A model of these prompts; decoders that are IN_ORDER keep the promise that spares a GPU a wait (gpu_eval.cache)."""
+    keeps = isinstance(getattr(plan.decoder, "decoder", plan.decoder), IN_ORDER) and torch.cuda.is_available()
     return loaded.model(asked, plan.processing, ahead=ahead if keeps else None, checked=False)
 
 

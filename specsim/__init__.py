@@ -1,7 +1,7 @@
 """specsim: knowing, not guessing, what a speculative decoder does."""
 
 from specsim.couplings import COUPLINGS
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, RelaxedBonus
+from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, RelaxedBonus, Tree
 from specsim.decoding import Task
 from specsim.errors import SpecsimError
 from specsim.exact_laws import exact
@@ -78,6 +78,7 @@ __all__ = [
     "Strict",
     "Table",
     "Task",
+    "Tree",
     "Typical",
     "Verdict",
     "bind_codebook",

@@ -38,7 +38,7 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
     if rule is not None and not decoder.takes_rule:
         raise SpecsimError(f"{decoder!r} takes no rule: {rule!r} would have nothing to decide")
     require_form(rule)
-    require_redraft(decoder, rule)
+    require_fit(decoder, rule)
     bound = bind_codebook(Strict() if rule is None else rule, getattr(target, "codebook", None))
     drafting = widened(draft, length) if decoder.needs_draft else None
     return Task(widened(target, length), verifier(bound), length, target.uniform, drafting, eos)
@@ -74,8 +74,10 @@ def require_form(rule: Any) -> None:
         raise SpecsimError(f"{rule!r} is no rule; give one such as Lenient(omega=1.3)")
 
 
-def require_redraft(decoder: Decoder, rule: Any) -> None:
-    """A rule that is joint over the block needs drafts that were redrawn without regard to what it kept."""
+def require_fit(decoder: Decoder, rule: Any) -> None:
+    """A rule that is joint over the block needs a chain, redrawn without regard to what it kept."""
+    if getattr(decoder, "single_tokens", False) and (carries_state(rule) or judges_blocks(rule)):
+        raise SpecsimError(f"{rule!r} judges chains of drafts, not trees: give a rule of single tokens")
     coupled = getattr(decoder, "continuation", "independent") != "independent"
     if coupled and getattr(rule, "independent_only", False):
         raise SpecsimError(f"{rule!r} is biased where a window is redrawn by a coupling; use Jacobi's 'independent'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from specsim.arrays import Array, arange, at, namespace, normalise, number, positive_part, ratio
+from specsim.arrays import Array, arange, at, indicator, namespace, normalise, number, positive_part, ratio
 
 Rule = Any
 
@@ -25,10 +25,15 @@ class Verdict(NamedTuple):
     residual: Array
 
 
+ARRAYS = 5
+"""Arrays that every kind of drafted block begins with."""
+
+
 class Drafted(NamedTuple):
     """A drafted block with the target's answer.
 
     draft, target: [B, S, V] laws, tokens: [B, S], real: bool [B, S] (False = empty slot), position: [B, S] absolute.
+    Five arrays come first in every kind of drafted block; trees of drafts are another (`specsim.trees`).
     """
 
     draft: Array
@@ -36,6 +41,18 @@ class Drafted(NamedTuple):
     tokens: Array
     real: Array
     position: Array
+
+    def by(self, rule: Rule) -> Block:
+        """As a rule verifies it."""
+        return verify(rule, self)
+
+    def compared(self, nowhere: int) -> Array:
+        """[B, S]: position of the token each target law is compared at, `nowhere` where no draft is."""
+        return namespace(self.real).where(self.real, self.position, nowhere)
+
+    def matched(self, winner: Array) -> Block:
+        """Kept where the draft is the token `winner` [B, S]; what replaces it has the target's law."""
+        return Block(first_rejection(indicator(self.real & (winner == self.tokens), self.target)), self.target)
 
 
 class Block(NamedTuple):
@@ -45,7 +62,8 @@ class Block(NamedTuple):
     residual: Array
 
 
-Verify = Callable[[Any, Drafted, tuple], tuple[Block, tuple]]
+Verify = Callable[[Any, Any, tuple], tuple[Block, tuple]]
+"""verify(choose, drafted, live) -> block, live; drafted: a `Drafted` or another kind with its methods."""
 
 
 def optimal_residual(draft: Array, target: Array, accept: Array) -> Array:
@@ -162,7 +180,7 @@ def verify(rule: Rule, drafted: Drafted) -> Block:
 
 def verifier(rule: Rule) -> Verify:
     """The `verify` of a task: no noise is asked of `choose`, whatever the rule's form."""
-    return lambda choose, drafted, live: (verify(rule, drafted), live)
+    return lambda choose, drafted, live: (drafted.by(rule), live)
 
 
 def first_of_block(rule: Rule, draft: Array, target: Array, token: Array) -> Verdict:

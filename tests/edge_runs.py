@@ -19,7 +19,7 @@ import torch
 
 from specsim import Chain, Jacobi, Race
 from specsim.arrays import Array, arange, namespace, to_numpy
-from specsim.decoders import Autoregressive, RelaxedBonus
+from specsim.decoders import Autoregressive, RelaxedBonus, Tree
 from specsim.files import read_json
 from specsim.interpreters import pick
 from specsim.interpreters.sampling import winner
@@ -34,11 +34,15 @@ JACOBI = [
     for continuation in ("independent", "maximal", "gumbel", "maximal_stale")
     for tail in ("uniform", "onehot")
 ]
-RULED = (Chain(1), Chain(6), RelaxedBonus(2), *JACOBI)
+TREE = Tree(((0,), (1,), (0, 0)))
+RULED = (Chain(1), Chain(6), RelaxedBonus(2), TREE, *JACOBI)
 """Decoders that a rule decides for; lookahead 6 lies beyond the end of every scripted run."""
 RULELESS = (
     Autoregressive(),
-    *(Race(inner) for inner in (Autoregressive(), Chain(6), RelaxedBonus(2), Jacobi(2), Jacobi(2, tail="onehot"))),
+    *(
+        Race(inner)
+        for inner in (Autoregressive(), Chain(6), RelaxedBonus(2), TREE, Jacobi(2), Jacobi(2, tail="onehot"))
+    ),
 )
 ROUNDINGS = 64
 """A law of a few tokens takes a few dozen roundings of numbers up to about 1, half an epsilon each."""

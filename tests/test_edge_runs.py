@@ -12,9 +12,10 @@ import pytest
 import torch
 
 from specsim import DECODERS, RULES, SpecsimError, sample
-from specsim.decoders import Chain, Jacobi
+from specsim.decoders import Chain, Jacobi, Tree
 from specsim.files import read_json
 from specsim.specs import parse
+from specsim.verification import carries_state, judges_blocks
 from tests import edge_runs
 from tests.edge_answers import complaints, outside, verdict_faults
 from tests.edge_runs import BACKENDS, EDGES, RULED, RULELESS, batches, decode, read_rows
@@ -77,7 +78,9 @@ def test_every_rule(name: str, dtype: str) -> None:
 
 
 def may(decoder: Any, rule: Any) -> bool:
-    """Rules that are joint over the block are refused in a window that a coupling redraws."""
+    """Rules that are joint over the block are refused in a window that a coupling redraws, and in trees."""
+    if isinstance(decoder, Tree) and (carries_state(rule) or judges_blocks(rule)):
+        return False
     coupled = getattr(decoder, "continuation", "independent") != "independent"
     return not (coupled and getattr(rule, "independent_only", False))
 

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from specsim import COUPLINGS, RULES, SpecsimError, Table, exact, random_table, table
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
+from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, Tree
 from specsim.decoding import Round, Rows, commit
 from specsim.interpreters import Recording, Replay, merging, pick
 from specsim.rules import Lenient, Strict
 from specsim.sampling import sample, to_numpy
-from specsim.verification import Block, draw_stop, first_rejection
+from specsim.verification import Block, carries_state, draw_stop, first_rejection, judges_blocks
 from tests.known_bad import Tampered
 
 F = Fraction
@@ -38,6 +38,7 @@ RUNS += [
     if d.takes_rule
     for rule in RULES.values()
     if not (d in COUPLED and getattr(rule, "independent_only", False))  # refused, tests/test_block_rules.py
+    and not (isinstance(d, Tree) and (carries_state(rule) or judges_blocks(rule)))  # refused, tests/test_trees.py
 ]
 
 

@@ -7,7 +7,8 @@ from specsim.decoders.chain import Chain
 from specsim.decoders.jacobi import Jacobi
 from specsim.decoders.race import Race
 from specsim.decoders.relaxed_bonus import RelaxedBonus
+from specsim.decoders.tree import Tree
 
 DECODERS: dict[str, type] = {
-    decoder.__name__: decoder for decoder in (Autoregressive, Chain, RelaxedBonus, Jacobi, Race)
+    decoder.__name__: decoder for decoder in (Autoregressive, Chain, RelaxedBonus, Tree, Jacobi, Race)
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from specsim.arrays import Array, indicator, namespace
+from specsim.arrays import Array
 from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task, canonical
 from specsim.errors import require
-from specsim.verification import Block, Drafted, first_rejection
+from specsim.verification import ARRAYS, Block
 
 
 class Racing(NamedTuple):
@@ -33,13 +33,12 @@ class Racing(NamedTuple):
         """A race reads the noise of a position until its token is final."""
 
 
-def match(choose: Any, drafted: Drafted, live: tuple) -> tuple[Block, tuple]:
+def match(choose: Any, drafted: Any, live: tuple) -> tuple[Block, tuple]:
     """Keep a drafted token iff it is the race winner under the target's law; replacements race under that law too."""
-    compared = namespace(drafted.real).where(drafted.real, drafted.position, NOWHERE)
-    winner, held = choose.race(drafted.target, compared, (*drafted, *live))
-    drafted, live = Drafted._make(held[: len(drafted)]), tuple(held[len(drafted) :])
-    kept = drafted.real & (winner == drafted.tokens)
-    return Block(first_rejection(indicator(kept, drafted.target)), drafted.target), live
+    arrays = drafted[:ARRAYS]
+    winner, held = choose.race(drafted.target, drafted.compared(NOWHERE), (*arrays, *live))
+    drafted = type(drafted)(*held[:ARRAYS], *drafted[ARRAYS:])
+    return drafted.matched(winner), tuple(held[ARRAYS:])
 
 
 @dataclass(frozen=True)

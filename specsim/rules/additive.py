@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from specsim.arrays import Array, indicator, namespace, number
+from specsim.arrays import Array, constant, indicator, namespace, number
 from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
@@ -14,7 +14,7 @@ from specsim.verification import Verdict, capped_ratio, standard_residual
 
 def raised_ratio(draft: Array, target: Array, bonus: Array) -> Array:
     """min(1, p/q + bonus) [..., V], where q(v) = 0: 1 if p(v) > 0, else 0; bonus a scalar or [..., 1]."""
-    xp, one = namespace(draft), number(1, target)
+    xp, one = namespace(draft), constant(1, target)
     # The ratio is capped before the bonus: p/q alone can be beyond the largest number.
     raised = xp.minimum(capped_ratio(target, draft) + bonus, one)
     return xp.where(draft > 0, raised, indicator(target > 0, target))

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from specsim.arrays import Array, as_numbers, column, is_exact, namespace, number
+from specsim.arrays import Array, as_numbers, column, constant, is_exact, namespace, number
 from specsim.errors import require, require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Shape, Strength
@@ -61,7 +61,8 @@ class Annealed:
         else:
             decay = xp.exp(xp.clip(-nu * as_numbers(position, like) - mu, None, HOTTEST))
         omega = number(self.delta, like) * decay
-        return xp.maximum(omega, number(1, like)) if self.clamp else omega
+        one = number(1, like) if is_exact(like) else constant(1, omega)
+        return xp.maximum(omega, one) if self.clamp else omega
 
     def __call__(self, draft: Array, target: Array, position: Array) -> Verdict:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""

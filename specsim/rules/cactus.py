@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from specsim.arrays import Array, at, divide, from_floats, hits, namespace, normalise, number, positive_part
+from specsim.arrays import Array, at, constant, divide, from_floats, hits, namespace, normalise, number, positive_part
 from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
@@ -33,7 +33,7 @@ class Cactus:
 
     def raised(self, probability: Array) -> Array:
         """g, entry by entry."""
-        xp, one = namespace(probability), number(1, probability)
+        xp, one = namespace(probability), constant(1, probability)
         square = number(2, probability) * number(self.d, probability) * probability * (1 - probability)
         root = from_floats(lambda values: namespace(values).sqrt(values), positive_part(square))
         return xp.minimum(probability + root, one)

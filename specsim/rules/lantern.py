@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from specsim.arrays import Array, at, namespace, number
+from specsim.arrays import Array, at, constant, namespace, number
 from specsim.errors import require_number, require_whole
 from specsim.rules.codebooks import Fixed, held, require_unbound
 from specsim.rules.lenient import MOST, MOST_TOKENS
@@ -85,7 +85,7 @@ class LanternDynamic:
         """b of every token, [..., V]."""
         neighbours = held(self, "neighbours", target.shape[-1])
         gain = gains(neighbours, target, self.k, limit(self.delta, target))
-        return namespace(target).minimum(target + gain, number(1, target))
+        return namespace(target).minimum(target + gain, constant(1, target))
 
 
 def check_fields(rule: Lantern | LanternDynamic) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from specsim.arrays import Array, column, entropy, from_floats, indicator, namespace, number
+from specsim.arrays import Array, column, constant, entropy, from_floats, indicator, namespace, number
 from specsim.errors import require_number
 from specsim.rules.lenient import MOST
 from specsim.strength import Strength
@@ -34,5 +34,5 @@ class Typical:
         """draft, target [..., V], position [...] -> accept [..., V], residual [..., V]."""
         xp = namespace(target)
         perplexity = column(from_floats(lambda law: namespace(law).exp(-entropy(law)), target), target)
-        threshold = xp.minimum(number(self.delta, target) * perplexity, number(self.epsilon, target))
+        threshold = xp.minimum(number(self.delta, target) * perplexity, constant(self.epsilon, target))
         return Verdict(indicator(target > threshold, target), target)
