@@ -148,7 +148,7 @@ def decode_batch(
 
 
 def ready(loaded: Loaded, plan: Plan, asked: list[Prompt], ahead: int) -> Any:
-    """A model of these prompts; decoders that are IN_ORDER keep the promise that spares a GPU a wait (gpu_eval.cache)."""
+    """A model of these prompts; IN_ORDER decoders keep the promise that spares a GPU a wait (gpu_eval.cache)."""
     keeps = isinstance(getattr(plan.decoder, "decoder", plan.decoder), IN_ORDER) and torch.cuda.is_available()
     return loaded.model(asked, plan.processing, ahead=ahead if keeps else None, checked=False)
 

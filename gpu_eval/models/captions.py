@@ -1,19 +1,18 @@
 """Captions as LlamaGen's text-to-image models read them: cleaned, and encoded by flan-t5-xl.
 
 Sources: FoundationVision/LlamaGen, language/t5.py and autoregressive/sample/sample_t2i.py, which take the cleaning
-from DeepFloyd IF. Layout read, not run on published weights. Two differences from its cleaning, neither of which
-touches a plain ASCII caption: text in a wrong encoding is not mended (the release calls ftfy; here characters are
-composed, NFC), and tags are taken out by Python's own HTML parser.
+from DeepFloyd IF. Layout read, not run on published weights. Tags and broken encodings are mended by the packages that
+the release uses, whose versions differ at the edges (an entity at the very end of a caption).
 """
 
 from __future__ import annotations
 
 import html
+import importlib
 import re
-import unicodedata
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_plus
@@ -43,7 +42,7 @@ LINKS: Rules = (
 )
 MARKS: Rules = (
     (r"@\w+\b", ""),
-    ("[\u31c0-\u4dbf\u4e00-\u9fff]+", ""),  # Chinese characters, their strokes and enclosed forms
+    ("[\u31c0-\u9fff]+", ""),  # Chinese characters, their strokes and enclosed forms, hexagrams
     (f"[{DASHES}]+", "-"),
     ("[`´«»“”¨]", '"'),
     ("[‘’]", "'"),
@@ -92,7 +91,7 @@ def clean_once(text: str) -> str:
     text = replaced(without_tags(text), MARKS)
     if len(JOINS.findall(text)) > MOST_JOINS:  # words-joined-like-these
         text = JOINS.sub(" ", text)
-    text = html.unescape(html.unescape(unicodedata.normalize("NFC", text))).strip()
+    text = html.unescape(html.unescape(needed("ftfy").fix_text(text))).strip()
     return replaced(text, WORDS).strip()
 
 
@@ -102,22 +101,20 @@ def replaced(text: str, rules: Rules) -> str:
     return text
 
 
-class Text(HTMLParser):
-    """The text between tags, in `parts`."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-
 def without_tags(text: str) -> str:
-    parser = Text()
-    parser.feed(text)
-    parser.close()
-    return "".join(parser.parts)
+    """The text between tags; a caption that looks like a file or an address is one all the same."""
+    bs4 = needed("bs4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs4.MarkupResemblesLocatorWarning)
+        return str(bs4.BeautifulSoup(text, features="html.parser").text)
+
+
+def needed(name: str) -> Any:
+    """A package that the release cleans captions with."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise SpecsimError(f'LlamaGen cleans captions with {name}: pip install "specsim[models]"') from None
 
 
 @dataclass(frozen=True)

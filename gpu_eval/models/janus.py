@@ -66,7 +66,7 @@ def network(model: Any, marks: Marks, prompts: Sequence[Prompt], guided: bool) -
     rows = [marks.ids(prompt.text or "") for prompt in prompts]
     ids, present = left_padded(rows, marks.pad, model.device)
     if guided:
-        ids, present = torch.cat([ids, unconditional(ids, marks)]), present.repeat(2, 1)
+        ids, present = torch.cat([ids, unconditional(ids, present, marks)]), present.repeat(2, 1)
     config = model.config.vq_config
     return HuggingFace(
         body=model.model.language_model,
@@ -78,9 +78,11 @@ def network(model: Any, marks: Marks, prompts: Sequence[Prompt], guided: bool) -
     )
 
 
-def unconditional(ids: Tensor, marks: Marks) -> Tensor:
-    """ids [B, P] with all but the begin of sentence and of image replaced by the pad's."""
-    return torch.where((ids == marks.begin) | (ids == marks.image), ids, marks.pad)
+def unconditional(ids: Tensor, present: Tensor, marks: Marks) -> Tensor:
+    """ids [B, P] with all between the first that is there and the last replaced by the pad's, whatever a text holds."""
+    ends = present & (present.cumsum(1) == 1)
+    ends[:, -1] = True
+    return torch.where(ends, ids, marks.pad)
 
 
 @torch.no_grad()

@@ -36,6 +36,9 @@ CLEAN = [
     ("my_very-own_red-car", "my very own red car"),
     ("cars—blue…ones, AT&amp;T #12 1234567 pic.jpg", "cars-blue…ones, at t"),
     ("_,a dog", "a dog"),
+    ("an R&D; lab", "an r d lab"),
+    ("\u4dc0 sign", "sign"),
+    ("<style>b</style> a dog.jpg or so", "a or so"),
     ("a dog \\n 中文on grass . jc6640", "a dog on grass"),
 ]
 

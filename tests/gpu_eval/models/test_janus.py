@@ -280,3 +280,11 @@ def test_loading_says_nothing_and_leaves_the_librarys_settings(folders, broken, 
 def test_the_library_is_not_imported_before_a_family_is_loaded():
     program = "import sys, gpu_eval.models.janus, gpu_eval.models.emu3; sys.exit('transformers' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], env=os.environ, check=False).returncode == 0
+
+
+def test_special_tokens_in_a_text_are_padded_in_the_unconditional_row():
+    """As released: everything between the first and the last id is the pad's, whatever it is."""
+    marks = janus.Marks(None, begin=1, image=2, pad=0)
+    ids = torch.tensor([[1, 5, 2, 6, 2], [0, 0, 1, 1, 2]])
+    present = torch.tensor([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]]).bool()
+    assert janus.unconditional(ids, present, marks).tolist() == [[1, 0, 0, 0, 2], [0, 0, 1, 0, 2]]
