@@ -12,10 +12,14 @@ and read with the laws' own checks (`broken`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from gpu_eval.network import ImageModel, fit, require_rows, require_width
+from gpu_eval.nodes import Nodes
+from specsim.trees import Branches
 
 
 class Cached:
@@ -28,12 +32,15 @@ class Cached:
         self.model, self.ahead = model, ahead
         self.vocab, self.length = model.vocab, model.length
         self.codebook, self.uniform, self.checked = model.codebook, model.uniform, model.checked
+        if getattr(model.network, "reads_trees", False):
+            self.tree = self.read_tree
         self.forget()
 
-    def forget(self) -> None:
-        """Know nothing, as when new."""
-        network, rows = self.model.network, self.model.rows
-        self.memory = network.memory()
+    def forget(self, room: int = 0) -> None:
+        """Know nothing, as when new; room for so many nodes of a tree."""
+        network: Any = self.model.network
+        rows, self.room = self.model.rows, room
+        self.memory = network.memory(room) if room else network.memory()
         # Token of slot t at index t - 1.
         self.seen = torch.zeros(rows, self.length - 1, dtype=torch.int64, device=network.like.device)
         self.broken = torch.zeros(rows, dtype=torch.bool, device=network.like.device)
@@ -56,6 +63,27 @@ class Cached:
         logits = self.model.logits(tokens, slots, self.memory)
         self.known = torch.where(slots[:, 0] <= valid, torch.maximum(valid, end), valid)
         return self.model.laws(logits[:, depth - count :], start)
+
+    def read_tree(self, tokens: Tensor, start: Tensor, nodes: Tensor, branches: Branches) -> Tensor:
+        """Laws [B, S, V] of what comes after each node of a tree: node 0 is the tokens before `start` [B], nodes [B, S]
+        the token of every other.  One forward.
+
+        The nodes' keys go to places of their own and nothing of them is kept: what becomes final is read again.
+        """
+        level = torch.as_tensor(branches.level[1:], device=start.device)
+        if self.room < len(level):
+            self.forget(len(level))
+        tokens, end = fit(tokens, self.length - 1), start + 1
+        valid = self.valid(tokens)
+        depth = self.looked_up(tokens, (end - valid).clamp(min=1), end)
+        slots = self.slots(end, depth)
+        sees = torch.as_tensor(branches.sees[1:, 1:], device=start.device)
+        last = start.clamp(max=self.length - 1)
+        tree = Nodes(nodes[:, 1:], last[:, None] + level, last, sees)
+        self.seen, self.known = tokens, torch.minimum(valid, slots[:, 0])
+        logits = self.model.logits(tokens, slots, self.memory, tree)
+        self.known = torch.maximum(valid, end)
+        return self.model.laws(logits[:, depth - 1 :], start)
 
     def looked_up(self, tokens: Tensor, missing: Tensor, end: Tensor) -> int:
         """Slots to compute, as the row that misses most needs them."""

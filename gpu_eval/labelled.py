@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from gpu_eval.network import ImageModel
+from gpu_eval.nodes import Nodes
 from gpu_eval.processing import Processing
 from gpu_eval.transformer import Memory, Transformer, blank_memory
 from specsim.errors import SpecsimError
@@ -20,6 +22,7 @@ class Labelled:
 
     net: Transformer
     labels: Tensor  # [R] int64
+    reads_trees: ClassVar[bool] = True
 
     @property
     def rows(self) -> int:
@@ -37,13 +40,13 @@ class Labelled:
     def like(self) -> Tensor:
         return self.net.output.weight
 
-    def memory(self) -> Memory:
+    def memory(self, extra: int = 0) -> Memory:
         """Room for the keys and values of every row; the class is slot 0, so nothing comes before."""
-        return blank_memory(self.net.config, self.rows, self.like)
+        return blank_memory(self.net.config, self.rows, self.like, extra)
 
-    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
-        """tokens [R, length - 1], slots [R, K] -> [R, K, V]."""
-        return self.net(self.net.embed(tokens, self.labels, slots), slots, memory)
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None) -> Tensor:
+        """tokens [R, length - 1], slots [R, K], nodes of a tree, M -> [R, K + M, V]."""
+        return self.net(self.net.embed(tokens, self.labels, slots), slots, memory, None, nodes)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Captioned:
     net: Transformer
     vectors: Tensor  # [R, P, D]
     present: Tensor  # [R, P] bool
+    reads_trees: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         places, width = self.net.config.prompt, self.net.config.width
@@ -88,17 +92,17 @@ class Captioned:
         return self.net.config.prompt - 1
 
     @torch.no_grad()
-    def memory(self) -> Memory:
+    def memory(self, extra: int = 0) -> Memory:
         """Room for the keys and values of every row, those of the caption but for its last vector in it."""
-        memory = blank_memory(self.net.config, self.rows, self.like)
+        memory = blank_memory(self.net.config, self.rows, self.like, extra)
         self.net.hidden(self.vectors[:, :-1], self.first(self.before), memory, self.there)
         return memory
 
-    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
-        """tokens [R, length - 1], slots [R, K] -> [R, K, V]."""
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None) -> Tensor:
+        """tokens [R, length - 1], slots [R, K], nodes of a tree, M -> [R, K + M, V]."""
         inputs = self.net.after(self.vectors[:, -1], tokens, slots)
         if memory is not None:
-            return self.net(inputs, self.before + slots, memory, self.there)
+            return self.net(inputs, self.before + slots, memory, self.there, nodes)
         whole = torch.cat([self.vectors[:, :-1], inputs], dim=1)
         hidden = self.net.hidden(whole, self.first(whole.shape[1]), None, self.there)
         return self.net.logits(hidden[:, self.before :])

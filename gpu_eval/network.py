@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from gpu_eval.nodes import Nodes
 from gpu_eval.processing import Processing, at_least_float32, guide, law, require_finite
 from specsim.errors import SpecsimError
 
@@ -39,10 +40,15 @@ class Network(Protocol):
     def like(self) -> Tensor: ...
 
     def memory(self) -> Memory:
-        """Room for keys and values, those of the prompt (but for slot 0) already in it."""
+        """Room for keys and values, those of the prompt (but for slot 0) already in it.
+
+        A network that reads trees has `reads_trees = True`, and `memory(extra)` with room for so many nodes.
+        """
 
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
         """tokens [R, length - 1], slots [R, K], ascending in every row, -> logits [R, K, V].
+
+        A network that reads trees takes `nodes`, M of them, too, and gives [R, K + M, V].
 
         Without a memory the slots must be 0 .. K - 1.  With one they are written to it first and see what it holds of
         the slots before, so those must have been written already; a slot that comes twice is written twice.
@@ -101,11 +107,12 @@ class ImageModel:
         return self.laws(logits.gather(1, wanted[..., None].expand(-1, -1, logits.shape[-1])), start)
 
     @torch.no_grad()
-    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None) -> Tensor:
         """Guided logits [B, K, V] of slots [B, K]; unconditional rows join as one doubled batch."""
         if not self.processing.guided:
-            return self.network.logits(tokens, slots, memory)
-        logits = self.network.logits(tokens.repeat(2, 1), slots.repeat(2, 1), memory)
+            return self.network.logits(tokens, slots, memory, *given(nodes))
+        rows = tokens.repeat(2, 1), slots.repeat(2, 1)
+        logits = self.network.logits(*rows, memory, *given(None if nodes is None else nodes.doubled()))
         # Guidance multiplies: in half precision a large logit would overflow.
         conditional, unconditional = at_least_float32(logits).chunk(2)
         return guide(conditional, unconditional, self.processing.guidance)
@@ -114,6 +121,11 @@ class ImageModel:
         if self.checked:
             require_finite(logits, start)
         return law(logits, self.processing)
+
+
+def given(nodes: Nodes | None) -> tuple[Any, ...]:
+    """An argument for networks that read trees, none for others."""
+    return () if nodes is None else (nodes,)
 
 
 def fit(tokens: Tensor, width: int) -> Tensor:

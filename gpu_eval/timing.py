@@ -15,23 +15,29 @@ class Timed:
         self.model = model
         self.done = 0.0
         self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+        if hasattr(model, "tree"):
+            self.tree = lambda *asked: self.timed(model.tree, *asked)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
     def __call__(self, tokens: Any, start: Any, count: int) -> Any:
+        return self.timed(self.model, tokens, start, count)
+
+    def timed(self, call: Any, *asked: Any) -> Any:
+        """A call, and the time it took."""
         if self.model.uniform.device.type == "cuda":
-            return self.queued(tokens, start, count)
+            return self.queued(call, *asked)
         begin = time.perf_counter()
-        laws = self.model(tokens, start, count)
+        laws = call(*asked)
         self.done += time.perf_counter() - begin
         return laws
 
-    def queued(self, tokens: Any, start: Any, count: int) -> Any:
+    def queued(self, call: Any, *asked: Any) -> Any:
         """A call between two events."""
         pair = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         pair[0].record()
-        laws = self.model(tokens, start, count)
+        laws = call(*asked)
         pair[1].record()
         self.events.append(pair)
         return laws

@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 from gpu_eval.attention import Attention, Pair, Place, visible
 from gpu_eval.conditions import CaptionEmbedding, ClassEmbedding
+from gpu_eval.nodes import Nodes
 from gpu_eval.rotary import Rotation
 from specsim.errors import SpecsimError
 
@@ -172,14 +173,33 @@ class Transformer(nn.Module):
         held = self.tok_embeddings(F.pad(tokens, (1, 0)).gather(1, slots))
         return torch.where((slots == 0)[..., None], last[:, None], held)
 
-    def forward(self, x: Tensor, places: Tensor, memory: Memory | None = None, present: Tensor | None = None) -> Tensor:
-        """Logits [B, K, V] of places [B, K] with input vectors x [B, K, D]: `hidden`, and the output layer."""
-        return self.logits(self.hidden(x, places, memory, present))
+    def forward(
+        self,
+        x: Tensor,
+        places: Tensor,
+        memory: Memory | None = None,
+        present: Tensor | None = None,
+        nodes: Nodes | None = None,
+    ) -> Tensor:
+        """Logits [B, K, V] of places [B, K] with input vectors x [B, K, D]: `hidden`, and the output layer.
+
+        Of nodes of a tree, M, too: [B, K + M, V]. They need a memory with so much more room.
+        """
+        if nodes is not None:
+            x = torch.cat([x, self.tok_embeddings(nodes.tokens)], dim=1)
+        return self.logits(self.hidden(x, places, memory, present, nodes))
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.output(self.norm(hidden))
 
-    def hidden(self, x: Tensor, places: Tensor, memory: Memory | None = None, present: Tensor | None = None) -> Tensor:
+    def hidden(
+        self,
+        x: Tensor,
+        places: Tensor,
+        memory: Memory | None = None,
+        present: Tensor | None = None,
+        nodes: Nodes | None = None,
+    ) -> Tensor:
         """What the layers make [B, K, D] of input vectors x [B, K, D] at places [B, K].
 
         Without a memory the places see each other only. With one (see `blank_memory`) they are written to it
@@ -187,13 +207,31 @@ class Transformer(nn.Module):
         sees those that are not `present` [B, places of a memory], but for itself; None: all are.
         """
         keys = places if memory is None else torch.arange(self.config.places, device=places.device)[None]
-        place = Place(places, self.rotation(places), visible(places, keys, present))
+        place = self.standing(places, keys, present)
+        if nodes is not None:
+            place = self.with_nodes(place, nodes, keys, present)
+        if memory is not None:  # nobody sees room that no node takes
+            place = place._replace(mask=F.pad(place.mask, (0, memory[0][0].shape[1] - place.mask.shape[-1])))
         for number, layer in enumerate(self.layers):
             x = layer(x, place, memory[number] if memory else None)
         return x
 
+    def standing(self, places: Tensor, keys: Tensor, present: Tensor | None) -> Place:
+        """Where vectors at places [B, K] stand, and what they see of keys."""
+        return Place(places, self.rotation(places), visible(places, keys, present))
 
-def blank_memory(config: Config, rows: int, like: Tensor) -> Memory:
-    """Zeroed keys and values for `rows` sequences, in the dtype and on the device of `like`."""
-    shape = (rows, config.places, config.groups, config.head_dim)
+    def with_nodes(self, place: Place, nodes: Nodes, keys: Tensor, present: Tensor | None) -> Place:
+        """The same with nodes after them: a node is turned as its slot would be, and kept beyond all places."""
+        before = self.config.places - self.config.length
+        start = visible(before + nodes.start[:, None], keys, present)
+        turned = self.rotation((before + nodes.slots).clamp(max=self.config.places - 1))
+        turn = tuple(torch.cat(pair, dim=1) for pair in zip(place.turn, turned, strict=True))
+        number = torch.cat([place.number, nodes.places(self.config.places)], dim=1)
+        return Place(number, turn, nodes.mask(place.mask, start))  # type: ignore[arg-type]
+
+
+def blank_memory(config: Config, rows: int, like: Tensor, extra: int = 0) -> Memory:
+    """Zeroed keys and values for `rows` sequences and as many nodes of a tree as `extra`, in the dtype and on the
+    device of `like`."""
+    shape = (rows, config.places + extra, config.groups, config.head_dim)
     return [(like.new_zeros(shape), like.new_zeros(shape)) for _ in range(config.layers)]

@@ -85,6 +85,14 @@ class Branches:
             found[node, : len(path)] = [self.number[path[: i + 1]] for i in range(len(path))]
         return found
 
+    @cached_property
+    def sees(self) -> np.ndarray:
+        """Whether a node comes after another, or is it, [S, S]."""
+        found = np.zeros((self.size, self.size), dtype=bool)
+        for node, way in enumerate(self.way):
+            found[node, [0, node, *way]] = True
+        return found
+
     def up_to(self, depth: int) -> Branches:
         """The tree without what lies deeper."""
         return self if depth >= self.depth else Branches(tuple(path for path in self.paths if len(path) <= depth))

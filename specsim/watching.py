@@ -72,9 +72,18 @@ class Guarded:
     def __init__(self, model: Any, name: str) -> None:
         self.model, self.name = model, name
         self.looks: list[Array] = []
+        if hasattr(model, "tree"):
+            self.tree = self.look_at_tree
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
-        laws = self.model(tokens, start, count)
+        return self.looked_at(self.model(tokens, start, count), start)
+
+    def look_at_tree(self, tokens: Array, start: Array, nodes: Array, branches: Any) -> Array:
+        """The same of a model that reads trees: positions are counted as if its nodes stood in a row."""
+        return self.looked_at(self.model.tree(tokens, start, nodes, branches), start)
+
+    def looked_at(self, laws: Array, start: Array) -> Array:
+        """Laws [B, S, V], noted."""
         require_numbers(self.name, laws)
         if not getattr(self.model, "checked", False):
             xp = namespace(laws)

@@ -12,11 +12,13 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+from gpu_eval.nodes import Nodes
 from specsim.errors import SpecsimError
 
 MASKS = ("sdpa", "eager")
@@ -73,6 +75,7 @@ class HuggingFace:
     prompts: Prompts
     vocab: int
     length: int
+    reads_trees: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_mask(self.body)
@@ -102,19 +105,21 @@ class HuggingFace:
         return "cache" if "cache" in inspect.signature(self.body.forward).parameters else "past_key_values"
 
     @torch.no_grad()
-    def memory(self) -> Places:
-        """Room for prompt and image; the prompt's keys and values, but for its last, are in it."""
-        memory = Places(self.before + self.length)
+    def memory(self, extra: int = 0) -> Places:
+        """Room for prompt, image and nodes of a tree; the prompt's keys and values, but for its last, are in it."""
+        memory = Places(self.before + self.length + extra)
         if self.before:
             places = torch.arange(self.before, device=self.like.device).expand(self.rows, -1)
             self.hidden(self.prompts.vectors[:, :-1], places, memory)
         return memory
 
-    def logits(self, tokens: Tensor, slots: Tensor, memory: Places | None = None) -> Tensor:
-        """tokens [R, length - 1], slots [R, K] -> logits [R, K, V]."""
+    def logits(self, tokens: Tensor, slots: Tensor, memory: Places | None = None, nodes: Nodes | None = None) -> Tensor:
+        """tokens [R, length - 1], slots [R, K], nodes of a tree, M -> logits [R, K + M, V]."""
         vectors = self.held(tokens, slots)
+        if nodes is not None:
+            vectors = torch.cat([vectors, self.embed(nodes.tokens)], dim=1)
         if memory is not None:
-            return self.head(self.hidden(vectors, self.before + slots, memory))
+            return self.head(self.hidden(vectors, self.before + slots, memory, nodes))
         whole = torch.cat([self.prompts.vectors[:, :-1], vectors], dim=1)
         places = torch.arange(whole.shape[1], device=slots.device).expand(len(slots), -1)
         return self.head(self.hidden(whole, places, None)[:, self.before :])
@@ -124,22 +129,27 @@ class HuggingFace:
         vectors = self.embed(tokens.gather(1, (slots - 1).clamp(min=0)))
         return torch.where((slots == 0)[..., None], self.prompts.vectors[:, -1:], vectors)
 
-    def hidden(self, vectors: Tensor, places: Tensor, memory: Places | None) -> Tensor:
-        """Hidden states [R, K, D] of vectors [R, K, D] at places [R, K] of the body's sequence."""
+    def hidden(self, vectors: Tensor, places: Tensor, memory: Places | None, nodes: Nodes | None = None) -> Tensor:
+        """Hidden states [R, K, D] of vectors [R, K, D] at places [R, K] of the body's sequence; nodes come last."""
         absent = (~self.prompts.present).sum(1, keepdim=True)
+        seen, stand = self.visible(places, places if memory is None else None), places
         given: dict[str, Any] = {"use_cache": memory is not None}
+        if nodes is not None:
+            seen = nodes.mask(seen, self.visible(self.before + nodes.start[:, None], None))
+            stand = torch.cat([places, self.before + nodes.slots], dim=1)
+            places = torch.cat([places, nodes.places(self.before + self.length)], dim=1)
         if memory is not None:
             memory.places = places
             given[self.cache_name] = memory
         found = self.body(
             inputs_embeds=vectors,
-            attention_mask=self.mask(places, places if memory is None else None),
-            position_ids=(places - absent).clamp(min=0),
+            attention_mask=self.mask(F.pad(seen, (0, memory.size - seen.shape[-1])) if memory is not None else seen),
+            position_ids=(stand - absent).clamp(min=0),
             **given,
         )
         return found.last_hidden_state
 
-    def mask(self, places: Tensor, keys: Tensor | None) -> Tensor:
+    def visible(self, places: Tensor, keys: Tensor | None) -> Tensor:
         """Which keys a place may see [R, 1, K, keys]: those up to its own, but for what is not there in the prompt.
 
         A place that is not there sees itself, since a row of no keys at all is NaN.
@@ -149,7 +159,10 @@ class HuggingFace:
         image = self.prompts.present.new_ones(self.rows, self.length - 1)
         there = torch.cat([self.prompts.present, image], dim=1).gather(1, keys.expand(self.rows, -1))
         seen = (keys[:, None] <= places[..., None]) & there[:, None]
-        seen = (seen | (keys[:, None] == places[..., None]))[:, None]
+        return (seen | (keys[:, None] == places[..., None]))[:, None]
+
+    def mask(self, seen: Tensor) -> Tensor:
+        """The same in the form that the body's attention takes."""
         if attention(self.body) == "sdpa":
             return seen
         lowest = torch.finfo(self.like.dtype).min

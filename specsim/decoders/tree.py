@@ -42,9 +42,9 @@ class Tree:
         branches = Branches(self.paths).up_to(max(1, task.length - 1))
         state, tokens, real, draft = self.drafted(state, choose, task, branches)
         xp, end = namespace(tokens), task.length - 1
-        target = [laws(task.target, state, tokens, branches, level) for level in range(branches.depth + 1)]
+        target = all_laws(task.target, state, tokens, branches)
         position = state.length[:, None] + by_node(branches.level, tokens) - 1
-        tree = DraftedTree(draft, xp.concat(target, axis=1), tokens, real, position, branches)
+        tree = DraftedTree(draft, target, tokens, real, position, branches)
         block, live = task.verify(choose, tree, (*state, tokens))
         node, (old, length, tokens, residual) = draw_stop(block, choose, (*live, block.residual))
         added = slot(residual, node[:, None])[:, 0, :]
@@ -101,16 +101,27 @@ def put(branches: Branches, level: int, rank: int, old: Array, new: Array) -> Ar
 
 
 def laws(model: Any, state: Rows, tokens: Array, branches: Branches, level: int) -> Array:
-    """The model's laws of what comes after each node of a level, [B, P, V].
-
-    A row of a model may have a prompt of its own, so rows stay rows: one node after another is put after the final
-    tokens.
-    """
-    found = [
-        after(model, state, slot(tokens, by_node(branches.way[node, :level], tokens)))
-        for node in nodes_of(branches, level)
-    ]
+    """The model's laws of what comes after each node of a level, [B, P, V]."""
+    nodes = nodes_of(branches, level)
+    if hasattr(model, "tree") and level:
+        known = branches.up_to(level)
+        found = model.tree(state.tokens, state.length, tokens[:, : known.size], known)
+        return found[:, int(nodes[0]) : int(nodes[-1]) + 1, :]
+    found = [after(model, state, slot(tokens, by_node(branches.way[node, :level], tokens))) for node in nodes]
     return namespace(tokens).stack(found, axis=1)
+
+
+def all_laws(model: Any, state: Rows, tokens: Array, branches: Branches) -> Array:
+    """The model's laws of what comes after every node, [B, S, V]: one forward of a model that reads trees, `model.tree(
+    tokens [B, T], start [B], nodes [B, S], branches)`.
+
+    Of any other, one node after another is put after the final tokens: a row may have a prompt of its own, so nodes
+    cannot be rows.
+    """
+    if hasattr(model, "tree"):
+        return model.tree(state.tokens, state.length, tokens, branches)
+    found = [laws(model, state, tokens, branches, level) for level in range(branches.depth + 1)]
+    return namespace(tokens).concat(found, axis=1)
 
 
 def after(model: Any, state: Rows, way: Array) -> Array:
