@@ -19,7 +19,6 @@ from torch import Tensor
 
 from gpu_eval.network import ImageModel, fit, require_rows, require_width
 from gpu_eval.nodes import Nodes
-from specsim.trees import Branches
 
 
 class Cached:
@@ -64,20 +63,20 @@ class Cached:
         self.known = torch.where(slots[:, 0] <= valid, torch.maximum(valid, end), valid)
         return self.model.laws(logits[:, depth - count :], start)
 
-    def read_tree(self, tokens: Tensor, start: Tensor, nodes: Tensor, branches: Branches) -> Tensor:
+    def read_tree(self, tokens: Tensor, start: Tensor, nodes: Tensor, branches: Any) -> Tensor:
         """Laws [B, S, V] of what comes after each node of a tree: node 0 is the tokens before `start` [B], nodes [B, S]
         the token of every other.  One forward.
 
         The nodes' keys go to places of their own and nothing of them is kept: what becomes final is read again.
         """
-        level = torch.as_tensor(branches.level[1:], device=start.device)
-        if self.room < len(level):
-            self.forget(len(level))
+        level = branches.of("level", nodes)[:, 1:]
+        if self.room < branches.size - 1:
+            self.forget(branches.size - 1)
         tokens, end = fit(tokens, self.length - 1), start + 1
         valid = self.valid(tokens)
         depth = self.looked_up(tokens, (end - valid).clamp(min=1), end)
         slots = self.slots(end, depth)
-        sees = torch.as_tensor(branches.sees[1:, 1:], device=start.device)
+        sees = branches.of("sees", nodes)[:, 1:, 1:]
         last = start.clamp(max=self.length - 1)
         tree = Nodes(nodes[:, 1:], last[:, None] + level, last, sees)
         self.seen, self.known = tokens, torch.minimum(valid, slots[:, 0])

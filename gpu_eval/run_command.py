@@ -101,6 +101,10 @@ def require_possible(plan: Plan, output: Output, out: Path) -> None:
         raise SpecsimError(f"save-laws: {output.laws} is a file that --out {out} writes; choose another name")
     if not plan.decoder.takes_rule:
         raise SpecsimError(f"save-laws: {plan.decoder!r} verifies nothing by a rule, so it meets no laws to save")
+    if getattr(plan.decoder, "single_tokens", False):
+        raise SpecsimError(
+            f"save-laws: {plan.decoder!r} drafts trees, and the file holds chains; run a Chain or Jacobi"
+        )
     ready_file(output.laws)
 
 

@@ -1,7 +1,7 @@
 """specsim: knowing, not guessing, what a speculative decoder does."""
 
 from specsim.couplings import COUPLINGS
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, RelaxedBonus, Tree
+from specsim.decoders import DECODERS, Autoregressive, Chain, DynamicTree, Jacobi, Race, RelaxedBonus, Tree
 from specsim.decoding import Task
 from specsim.errors import SpecsimError
 from specsim.exact_laws import exact
@@ -56,6 +56,7 @@ __all__ = [
     "Chain",
     "ContentAware",
     "ContentAwareUnmasked",
+    "DynamicTree",
     "Ensemble",
     "FuzzyJS",
     "FuzzyKL",

@@ -93,6 +93,18 @@ class Branches:
             found[node, [0, node, *way]] = True
         return found
 
+    def arrays(self) -> tuple[Array, ...]:
+        """What an interpreter that forks rows must hand back: the tree is the same in all of them."""
+        return ()
+
+    def having(self, arrays: tuple[Array, ...]) -> Branches:
+        """The tree with the arrays handed back."""
+        return self
+
+    def of(self, name: str, like: Array) -> Array:
+        """A table by node, [B, S, ...]."""
+        return by_node(getattr(self, name), like)
+
     def up_to(self, depth: int) -> Branches:
         """The tree without what lies deeper."""
         return self if depth >= self.depth else Branches(tuple(path for path in self.paths if len(path) <= depth))
@@ -121,7 +133,7 @@ class DraftedTree(NamedTuple):
 
     draft: law a node's token was drawn from, given that its elder siblings were refused; target: law of what comes
     after the node; tokens; real: False where a node holds no draft; position: absolute, of its token.  What it says of
-    node 0 is not read, but for its target.  branches: the tree.
+    node 0 is not read, but for its target.  branches: the tree, `Branches` or another one with its tables.
     """
 
     draft: Array
@@ -129,11 +141,20 @@ class DraftedTree(NamedTuple):
     tokens: Array
     real: Array
     position: Array
-    branches: Branches
+    branches: Any
+
+    def arrays(self) -> tuple[Array, ...]:
+        """What an interpreter that forks rows must hand back."""
+        return (*self[:5], *self.branches.arrays())
+
+    def having(self, arrays: tuple[Array, ...]) -> DraftedTree:
+        """The drafts with the arrays handed back."""
+        draft, target, tokens, real, position, *others = arrays
+        return DraftedTree(draft, target, tokens, real, position, self.branches.having(tuple(others)))
 
     def by(self, rule: Rule) -> Block:
         """As a rule of single tokens verifies it: siblings in turn, each against what the residual left of the law."""
-        levels = by_node(self.branches.level, self.tokens)
+        levels = self.branches.of("level", self.tokens)
 
         def judged(child: Array, left: Array) -> tuple[Array, Array]:
             verdict = verdict_at(rule, slot(self.draft, child), left, slot(self.tokens, child), levels)
@@ -143,7 +164,7 @@ class DraftedTree(NamedTuple):
 
     def compared(self, nowhere: int) -> Array:
         """[B, S]: position of what comes after each node, `nowhere` where no child holds a draft."""
-        xp, children = namespace(self.real), by_node(self.branches.children, self.tokens)
+        xp, children = namespace(self.real), self.branches.of("children", self.tokens)
         held = [(children[..., k] > 0) & slot(self.real, children[..., k]) for k in range(self.branches.width)]
         return xp.where(xp.any(xp.stack(held, axis=-1), axis=-1), self.position + 1, nowhere)
 
@@ -169,7 +190,7 @@ def descend(drafted: DraftedTree, judged: Callable[[Array, Array], tuple[Array, 
     Every node asks for its children in turn, all nodes at once.
     """
     xp, zero = namespace(drafted.target), number(0, drafted.target)
-    children = by_node(drafted.branches.children, drafted.tokens)
+    children = drafted.branches.of("children", drafted.tokens)
     law, kept = drafted.target, []
     left = 0 * law[..., 0] + number(1, law)  # P(every child so far was refused)
     for rank in range(drafted.branches.width):
@@ -183,14 +204,13 @@ def descend(drafted: DraftedTree, judged: Callable[[Array, Array], tuple[Array, 
     return Block(reached(drafted.branches, xp.stack(kept, axis=-1)) * left, law)
 
 
-def reached(branches: Branches, kept: Array) -> Array:
+def reached(branches: Any, kept: Array) -> Array:
     """kept [B, S, W]: P(child kept | its parent reached) -> P(node reached), [B, S]."""
     xp = namespace(kept)
     rows, width = kept.shape[0], branches.width
     flat = xp.reshape(kept, (rows, branches.size * width))
-    parent = by_node(branches.parent, kept)
-    accept = slot(flat, by_node(branches.parent * width + branches.rank, kept))
-    level = by_node(branches.level, kept)
+    parent, rank, level = (branches.of(name, kept) for name in ("parent", "rank", "level"))
+    accept = slot(flat, parent * width + rank)
     found = 0 * accept + indicator(level == 0, kept)
     for depth in range(1, branches.depth + 1):
         found = xp.where(level == depth, slot(found, parent) * accept, found)

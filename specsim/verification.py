@@ -25,15 +25,11 @@ class Verdict(NamedTuple):
     residual: Array
 
 
-ARRAYS = 5
-"""Arrays that every kind of drafted block begins with."""
-
-
 class Drafted(NamedTuple):
     """A drafted block with the target's answer.
 
     draft, target: [B, S, V] laws, tokens: [B, S], real: bool [B, S] (False = empty slot), position: [B, S] absolute.
-    Five arrays come first in every kind of drafted block; trees of drafts are another (`specsim.trees`).
+    Trees of drafts are another kind, with the same methods (`specsim.trees`).
     """
 
     draft: Array
@@ -41,6 +37,14 @@ class Drafted(NamedTuple):
     tokens: Array
     real: Array
     position: Array
+
+    def arrays(self) -> tuple[Array, ...]:
+        """What an interpreter that forks rows must hand back."""
+        return tuple(self)
+
+    def having(self, arrays: tuple[Array, ...]) -> Drafted:
+        """The block with the arrays handed back."""
+        return Drafted(*arrays)
 
     def by(self, rule: Rule) -> Block:
         """As a rule verifies it."""

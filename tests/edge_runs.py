@@ -19,7 +19,7 @@ import torch
 
 from specsim import Chain, Jacobi, Race
 from specsim.arrays import Array, arange, namespace, to_numpy
-from specsim.decoders import Autoregressive, RelaxedBonus, Tree
+from specsim.decoders import Autoregressive, DynamicTree, RelaxedBonus, Tree
 from specsim.files import read_json
 from specsim.interpreters import pick
 from specsim.interpreters.sampling import winner
@@ -34,14 +34,14 @@ JACOBI = [
     for continuation in ("independent", "maximal", "gumbel", "maximal_stale")
     for tail in ("uniform", "onehot")
 ]
-TREE = Tree(((0,), (1,), (0, 0)))
-RULED = (Chain(1), Chain(6), RelaxedBonus(2), TREE, *JACOBI)
+TREES = (Tree(((0,), (1,), (0, 0))), DynamicTree(2, 2, 3))
+RULED = (Chain(1), Chain(6), RelaxedBonus(2), *TREES, *JACOBI)
 """Decoders that a rule decides for; lookahead 6 lies beyond the end of every scripted run."""
 RULELESS = (
     Autoregressive(),
     *(
         Race(inner)
-        for inner in (Autoregressive(), Chain(6), RelaxedBonus(2), TREE, Jacobi(2), Jacobi(2, tail="onehot"))
+        for inner in (Autoregressive(), Chain(6), RelaxedBonus(2), *TREES, Jacobi(2), Jacobi(2, tail="onehot"))
     ),
 )
 ROUNDINGS = 64

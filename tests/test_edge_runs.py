@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from specsim import DECODERS, RULES, SpecsimError, sample
-from specsim.decoders import Chain, Jacobi, Tree
+from specsim.decoders import Chain, Jacobi
 from specsim.files import read_json
 from specsim.specs import parse
 from specsim.verification import carries_state, judges_blocks
@@ -79,7 +79,7 @@ def test_every_rule(name: str, dtype: str) -> None:
 
 def may(decoder: Any, rule: Any) -> bool:
     """Rules that are joint over the block are refused in a window that a coupling redraws, and in trees."""
-    if isinstance(decoder, Tree) and (carries_state(rule) or judges_blocks(rule)):
+    if getattr(decoder, "single_tokens", False) and (carries_state(rule) or judges_blocks(rule)):
         return False
     coupled = getattr(decoder, "continuation", "independent") != "independent"
     return not (coupled and getattr(rule, "independent_only", False))

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from specsim import COUPLINGS, RULES, SpecsimError, Table, exact, random_table, table
-from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race, Tree
+from specsim.decoders import DECODERS, Autoregressive, Chain, Jacobi, Race
 from specsim.decoding import Round, Rows, commit
 from specsim.interpreters import Recording, Replay, merging, pick
 from specsim.rules import Lenient, Strict
@@ -38,7 +38,9 @@ RUNS += [
     if d.takes_rule
     for rule in RULES.values()
     if not (d in COUPLED and getattr(rule, "independent_only", False))  # refused, tests/test_block_rules.py
-    and not (isinstance(d, Tree) and (carries_state(rule) or judges_blocks(rule)))  # refused, tests/test_trees.py
+    and not (
+        getattr(d, "single_tokens", False) and (carries_state(rule) or judges_blocks(rule))
+    )  # refused, tests/test_trees.py
 ]
 
 

@@ -10,11 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from specsim import Autoregressive, Chain, Lenient, Optimal, Race, Strict, Tree, exact, random_table, sample, trees
+from specsim import (
+    Autoregressive,
+    Chain,
+    DynamicTree,
+    Lenient,
+    Optimal,
+    Race,
+    Strict,
+    Tree,
+    exact,
+    random_table,
+    sample,
+    trees,
+)
 from specsim.arrays import Array, at, hits, indicator, normalise, point
+from specsim.decoders import dynamic_tree
 from specsim.decoders import tree as tree_file
-from specsim.decoding import empty_rows
+from specsim.decoding import Rows, empty_rows
 from specsim.errors import SpecsimError
+from specsim.grown import Grown
 from specsim.interpreters.exact import Exact
 from specsim.rules import RULES, Annealed, Band, Ledger
 from specsim.siblings import SIBLINGS
@@ -47,6 +62,60 @@ def test_strict_trees_are_lossless_in_fractions(name: str, siblings: str, zeros:
     assert law.tv(target) == 0 and isinstance(law.calls, Fraction)
     if not zeros:
         assert exact(Tree(SHAPES[name], siblings), target, draft, rule=Lenient(1.5)).tv(target) > Fraction(1, 100)
+
+
+GROWN = [DynamicTree(1, 1, 1), DynamicTree(2, 2, 3), DynamicTree(3, 2, 5), DynamicTree(2, 3, 7), DynamicTree(2, 3, 12)]
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("decoder", GROWN, ids=repr)
+def test_grown_trees_are_lossless_in_fractions(decoder: Any, zeros: bool) -> None:
+    target, draft = models(3, 4, seed=1, zeros=zeros)
+    law = exact(decoder, target, draft, rule=Strict())
+    assert law.tv(target) == 0 and isinstance(law.calls, Fraction)
+    if not zeros:
+        assert exact(decoder, target, draft, rule=Lenient(1.5)).tv(target) > Fraction(1, 100)
+
+
+def test_a_grown_tree_that_holds_every_token_keeps_every_level() -> None:
+    """Width V and all nodes: whatever the target draws is there, so each call keeps `depth` drafts."""
+    target, draft = models(3, 4, seed=1)
+    law = exact(DynamicTree(2, 3, 12), target, draft, rule=Strict())
+    assert law.calls == 2
+
+
+def best_by_hand(draft: dict, depth: int, width: int, nodes: int) -> set[tuple]:
+    """The token ways of EAGLE-2's tree, from its words."""
+    value, level, grown = {(): Fraction(1)}, [()], []
+    for _ in range(depth):
+        born = []
+        for way in level:
+            likeliest = sorted(draft[way], key=lambda token: (-draft[way][token], token))[:width]
+            born += [(*way, token) for token in likeliest]
+            value |= {(*way, token): value[way] * draft[way][token] for token in likeliest}
+        grown += born
+        level = sorted(born, key=lambda way: -value[way])[:width]
+    return set(sorted(grown, key=lambda way: -value[way])[:nodes])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("sizes", [(2, 2, 4), (3, 2, 5), (3, 3, 9)])
+def test_the_tree_is_the_one_of_the_paper(sizes: tuple, seed: int) -> None:
+    target, draft = models(4, 5, seed=60 + seed)
+    task = make_task(DynamicTree(*sizes), target, draft, None, None, None)
+    found = dynamic_tree.grow(Rows(np.zeros((1, 5), dtype=np.int64), np.zeros(1, dtype=np.int64)), task, *sizes[:2])
+    tokens, tree = dynamic_tree.best(found, sizes[2], *sizes[:2])
+    ways = {tuple(int(tokens[0, node]) for node in way if node) for way in tree.of("way", tokens)[0]} - {()}
+    assert ways == best_by_hand(as_dicts(draft, 4), *sizes)
+
+
+def test_tables_of_a_grown_tree_are_those_of_a_fixed_one() -> None:
+    for paths in SHAPES.values():
+        fixed = Branches(paths)
+        tables = (np.array(table)[None] for table in (fixed.parent, fixed.rank, fixed.level))
+        grown, like = Grown(*tables, fixed.depth, fixed.width), np.zeros((1, fixed.size), dtype=np.int64)
+        for name in ("children", "way", "sees", "level", "parent", "rank"):
+            assert (grown.of(name, like) == fixed.of(name, like)).all(), name
 
 
 def test_an_end_of_sequence_inside_a_tree() -> None:
@@ -173,6 +242,7 @@ def first_call(decoder: Any, target: Any, draft: Any, rule: Any) -> dict:
 def test_a_race_on_a_tree_is_plain_decoding(siblings: str) -> None:
     target, draft = models(2, 3, seed=3)
     assert exact(Race(Tree(SMALL, siblings)), target, draft).tv(target) == 0
+    assert exact(Race(DynamicTree(2, 2, 3)), target, draft).tv(target) == 0
     target, draft = (model.floats() for model in models(3, 5, seed=3))
     plain = sample(Race(Autoregressive()), target, rows=300, seed=1).tokens
     found = sample(Race(Tree(FULL, siblings)), target, draft, rows=300, seed=1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoders.chain import Chain
+from specsim.decoders.dynamic_tree import DynamicTree
 from specsim.decoders.jacobi import Jacobi
 from specsim.decoders.race import Race
 from specsim.decoders.relaxed_bonus import RelaxedBonus
 from specsim.decoders.tree import Tree
 
 DECODERS: dict[str, type] = {
-    decoder.__name__: decoder for decoder in (Autoregressive, Chain, RelaxedBonus, Tree, Jacobi, Race)
+    decoder.__name__: decoder for decoder in (Autoregressive, Chain, RelaxedBonus, Tree, DynamicTree, Jacobi, Race)
 }

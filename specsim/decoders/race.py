@@ -9,7 +9,7 @@ from specsim.arrays import Array
 from specsim.decoders.autoregressive import Autoregressive
 from specsim.decoding import NOWHERE, Decoder, Round, Rows, Task, canonical
 from specsim.errors import require
-from specsim.verification import ARRAYS, Block
+from specsim.verification import Block
 
 
 class Racing(NamedTuple):
@@ -35,10 +35,10 @@ class Racing(NamedTuple):
 
 def match(choose: Any, drafted: Any, live: tuple) -> tuple[Block, tuple]:
     """Keep a drafted token iff it is the race winner under the target's law; replacements race under that law too."""
-    arrays = drafted[:ARRAYS]
+    arrays = drafted.arrays()
     winner, held = choose.race(drafted.target, drafted.compared(NOWHERE), (*arrays, *live))
-    drafted = type(drafted)(*held[:ARRAYS], *drafted[ARRAYS:])
-    return drafted.matched(winner), tuple(held[ARRAYS:])
+    drafted = drafted.having(tuple(held[: len(arrays)]))
+    return drafted.matched(winner), tuple(held[len(arrays) :])
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from specsim.arrays import Array, hits, namespace, place, slot
-from specsim.decoding import NOWHERE, Round, Rows, Task, settle
+from specsim.arrays import Array, namespace, slot
+from specsim.decoders.tree_round import after, tree_round
+from specsim.decoding import NOWHERE, Round, Rows, Task
 from specsim.errors import require
 from specsim.siblings import SIBLINGS
-from specsim.trees import Branches, DraftedTree, Paths, by_node, require_paths
-from specsim.verification import draw_stop
+from specsim.trees import Branches, Paths, by_node, require_paths
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,8 @@ class Tree:
     def step(self, state: Rows, choose: Any, task: Task) -> tuple[Rows, Round]:
         """One round: a draft call for each level, one target call."""
         branches = Branches(self.paths).up_to(max(1, task.length - 1))
-        state, tokens, real, draft = self.drafted(state, choose, task, branches)
-        xp, end = namespace(tokens), task.length - 1
-        target = all_laws(task.target, state, tokens, branches)
-        position = state.length[:, None] + by_node(branches.level, tokens) - 1
-        tree = DraftedTree(draft, target, tokens, real, position, branches)
-        block, live = task.verify(choose, tree, (*state, tokens))
-        node, (old, length, tokens, residual) = draw_stop(block, choose, (*live, block.residual))
-        added = slot(residual, node[:, None])[:, 0, :]
-        stop = slot(by_node(branches.level, tokens), node[:, None])[:, 0]
-        extra, (old, length, tokens, node, stop) = choose.token(added, length + stop, (old, length, tokens, node, stop))
-        way = slot(by_node(branches.way, tokens), node[:, None])[:, 0, :]
-        kept = xp.concat([slot(tokens, way), extra[:, None]], axis=1)
-        values = xp.where(hits(stop, branches.depth + 1), extra[:, None], kept)
-        return settle(task, Rows(old, length), values, stop, xp.clip(end - length, 0, branches.depth))
+        state, *drafted = self.drafted(state, choose, task, branches)
+        return tree_round(state, choose, task, tuple(drafted), branches)
 
     def drafted(self, state: Rows, choose: Any, task: Task, branches: Branches) -> tuple[Rows, Array, Array, Array]:
         """Draw the tree -> (state, tokens [B, S], real [B, S], laws [B, S, V])."""
@@ -109,21 +97,3 @@ def laws(model: Any, state: Rows, tokens: Array, branches: Branches, level: int)
         return found[:, int(nodes[0]) : int(nodes[-1]) + 1, :]
     found = [after(model, state, slot(tokens, by_node(branches.way[node, :level], tokens))) for node in nodes]
     return namespace(tokens).stack(found, axis=1)
-
-
-def all_laws(model: Any, state: Rows, tokens: Array, branches: Branches) -> Array:
-    """The model's laws of what comes after every node, [B, S, V]: one forward of a model that reads trees, `model.tree(
-    tokens [B, T], start [B], nodes [B, S], branches)`.
-
-    Of any other, one node after another is put after the final tokens: a row may have a prompt of its own, so nodes
-    cannot be rows.
-    """
-    if hasattr(model, "tree"):
-        return model.tree(state.tokens, state.length, tokens, branches)
-    found = [laws(model, state, tokens, branches, level) for level in range(branches.depth + 1)]
-    return namespace(tokens).concat(found, axis=1)
-
-
-def after(model: Any, state: Rows, way: Array) -> Array:
-    """The law after the tokens `way` [B, d] that follow the final ones, [B, V]."""
-    return model(place(state.tokens, state.length, way), state.length + way.shape[1], 1)[:, 0, :]

@@ -9,8 +9,8 @@ from gpu_eval.fashion import load_fashion
 from gpu_eval.network import ImageModel
 from gpu_eval.nodes import Nodes
 from gpu_eval.processing import Processing
-from specsim import Autoregressive, Lenient, Race, Strict, Tree, sample
-from specsim.decoders.tree import all_laws
+from specsim import Autoregressive, DynamicTree, Lenient, Race, Strict, Tree, sample
+from specsim.decoders.tree_round import all_laws
 from specsim.decoding import Rows
 from specsim.trees import Branches
 
@@ -72,7 +72,7 @@ def test_a_node_has_the_law_of_its_way(make, guidance):
 def sees_its_elders(self, slots, start):
     """A wrong mask: a node sees every node before it, its siblings too."""
     many = self.many
-    full = Nodes(self.tokens, self.slots, self.start, torch.ones(many, many).tril().bool())
+    full = Nodes(self.tokens, self.slots, self.start, torch.ones(many, many).tril().bool().expand_as(self.sees))
     return MASK(full, slots, start)
 
 
@@ -83,7 +83,7 @@ def sees_the_future(self, slots, start):
 
 def sees_no_parent(self, slots, start):
     """A wrong mask: a node sees itself and the final tokens only."""
-    alone = Nodes(self.tokens, self.slots, self.start, torch.eye(self.many).bool())
+    alone = Nodes(self.tokens, self.slots, self.start, torch.eye(self.many).bool().expand_as(self.sees))
     return MASK(alone, slots, start)
 
 
@@ -99,7 +99,7 @@ def test_a_wrong_mask_is_seen(mask, monkeypatch):
 
 def test_a_node_turned_by_its_place_is_seen(monkeypatch):
     """Its slot is its level after the final tokens, not its number."""
-    plain = Cached.tree if hasattr(Cached, "tree") else Cached.read_tree
+    plain = Cached.read_tree
 
     class Numbered(Branches):
         @property
@@ -111,21 +111,22 @@ def test_a_node_turned_by_its_place_is_seen(monkeypatch):
         test_a_node_has_the_law_of_its_way(fashion_model, 1.0)
 
 
-@pytest.mark.parametrize("siblings", ["distinct", "independent"])
+@pytest.mark.parametrize("tree", [Tree(PATHS), Tree(PATHS, "independent"), DynamicTree(3, 3, 8)], ids=repr)
 @pytest.mark.parametrize("make", MODELS.values(), ids=list(MODELS))
-def test_a_race_on_a_tree_is_plain_decoding(make, siblings):
+def test_a_race_on_a_tree_is_plain_decoding(make, tree):
     """Mask, memory and the way back to what was kept, token for token, with guidance."""
     plain = sample(Race(Autoregressive()), make(2.0, cached=False), rows=3, seed=4)
-    found = sample(Race(Tree(PATHS, siblings)), make(2.0), make(2.0, draft=True), rows=3, seed=4)
-    assert torch.equal(found.tokens, plain.tokens) and found.calls.max() < plain.calls.max()
+    found = sample(Race(tree), make(2.0), make(2.0, draft=True), rows=3, seed=4)
+    assert torch.equal(found.tokens, plain.tokens) and found.calls.sum() < plain.calls.sum()
 
 
+@pytest.mark.parametrize("tree", [Tree(PATHS), DynamicTree(2, 3, 7)], ids=repr)
 @pytest.mark.parametrize("rule", [Strict(), Lenient(1.5)], ids=repr)
-def test_one_forward_gives_what_many_do(rule):
+def test_one_forward_gives_what_many_do(rule, tree):
     pair = fashion_model(), fashion_model(draft=True)
-    one = sample(Tree(PATHS), *pair, rule, rows=3, seed=4)
+    one = sample(tree, *pair, rule, rows=3, seed=4)
     many = sample(
-        Tree(PATHS),
+        tree,
         *(NodeByNode(model) for model in (fashion_model(), fashion_model(draft=True))),
         rule,
         rows=3,
