@@ -80,6 +80,7 @@ def grow(state: Rows, task: Task, depth: int, width: int) -> Candidates:
 
 def laws_at(task: Task, state: Rows, found: Candidates, chosen: Array, level: int, width: int) -> Array:
     """The draft model's laws after the chosen nodes [B, P] of one level, [B, P, V]."""
+    assert task.draft is not None
     if level and hasattr(task.draft, "tree"):
         grown = Grown(found.parent, found.rank, found.level, level, width)
         return slot(task.draft.tree(state.tokens, state.length, found.tokens, grown), chosen)
