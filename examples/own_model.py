@@ -41,7 +41,7 @@ def make(folder: str | None = None) -> Loaded:
         texts = [prompt.text for prompt in prompts] + [""] * (len(prompts) if guided else 0)
         filled = pad_sequence([ids(text) for text in texts], True, padding_value=-1, padding_side="left")
         inner = HuggingFace(
-            body=model.model,  # gives hidden states
+            body=model.base_model,  # gives hidden states
             embed=lambda tokens: table(FIRST + tokens),
             head=lambda hidden: head(hidden)[..., FIRST : FIRST + VOCAB],
             prompts=Prompts(table(filled.clamp(min=0)), present=filled >= 0),

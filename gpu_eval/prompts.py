@@ -6,7 +6,7 @@ The content of a file decides how it is read, its name does not:
 
 | content | read as |
 |---|---|
-| starts with { | COCO captions: "annotations" with "image_id", "id", "caption"; one caption for each image |
+| begins as JSON does, `{"` or `["` | COCO captions: "annotations" of "image_id", "id", "caption"; one for each image |
 | first line holds a tab | a table with a column "Prompt", as PartiPrompts.tsv |
 | nothing but numbers and ranges of them | class labels: 0-9, or 207,88, on any number of lines |
 | anything else | a prompt a line; blank lines are skipped |
@@ -27,8 +27,10 @@ from specsim.errors import SpecsimError, require_whole, shown
 from specsim.files import require_regular
 
 LABELS = re.compile(r"\s*\d+(\s*-\s*\d+)?(\s*,\s*\d+(\s*-\s*\d+)?)*\s*")
-LIKE_A_FILE = re.compile(r"\S+\.(json|tsv|txt|csv)|\S*[/\\]\S*", re.IGNORECASE)
-"""One word that is no file is more likely a mistyped path than a prompt."""
+LIKE_A_FILE = re.compile(r".+\.(json|tsv|txt|csv)|\S*[/\\]\S*", re.IGNORECASE)
+"""What ends like a file, and one word with a slash, is more likely a mistyped path than a prompt."""
+JSON = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\"{\[])")
+"""How JSON begins; a prompt may begin with a bracket too, but not with one before a quotation mark."""
 MOST_LABELS = 1_000_000
 """A range beyond this is a typing error."""
 COLUMN = "Prompt"
@@ -53,7 +55,7 @@ def prompts_for(spec: str | None, label: int | None, images: int, seed: int) -> 
     if label is not None:
         raise SpecsimError(f"--label {label} beside --prompts {shown(spec)}: give one of them")
     found = read_prompts(spec)
-    return tuple(found if len(found) <= images else choose(found, images, seed))
+    return tuple(choose(found, images, seed) if 1 <= images < len(found) else found)
 
 
 def read_prompts(path: str | Path) -> list[Prompt]:
@@ -66,13 +68,24 @@ def read_prompts(path: str | Path) -> list[Prompt]:
     except (OSError, ValueError):  # a text may be too long for a name, or hold a null character
         found = False
     if found:
-        return from_text(file_text(Path(path)), str(path))
+        return written(from_text(file_text(Path(path)), str(path)))
     text = str(path).strip()
     if LABELS.fullmatch(text):
         return from_labels(text, "labels")
     if not text or LIKE_A_FILE.fullmatch(text):
-        raise SpecsimError(f"prompts: {shown(str(path))} is no file, and no text of more than a word: check the path")
-    return [Prompt(text, None, "text")]
+        raise SpecsimError(f"prompts: {shown(str(path))} is no file, and looks like a path: check it")
+    return written([Prompt(text, None, "text")])
+
+
+def written(prompts: list[Prompt]) -> list[Prompt]:
+    """Prompts that can be written down again: a half of a character cannot."""
+    for number, prompt in enumerate(prompts, 1):
+        try:
+            (prompt.text or "").encode()
+        except UnicodeEncodeError:
+            text = ascii(prompt.text)[:80]
+            raise SpecsimError(f"prompt {number} from {prompt.source} is no whole text: {text}") from None
+    return prompts
 
 
 def choose(prompts: Sequence[Prompt], count: int, seed: int) -> list[Prompt]:
@@ -102,7 +115,7 @@ def file_text(path: Path) -> str:
 
 def from_text(text: str, name: str) -> list[Prompt]:
     """The content of a file of this name -> prompts; error when there are none."""
-    if text.lstrip().startswith("{"):
+    if JSON.match(text):
         prompts = from_coco(text, name)
     elif "\t" in text.lstrip("\n").partition("\n")[0]:
         prompts = from_table(text, name)
@@ -123,7 +136,7 @@ def from_coco(text: str, name: str) -> list[Prompt]:
     except (ValueError, RecursionError) as error:
         at = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise SpecsimError(f"{name} is not JSON: {at}") from error
-    notes = content.get("annotations")
+    notes = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(notes, list):
         raise SpecsimError(f'{name} has no list "annotations": COCO captions have one, e.g. captions_val2017.json')
     best: dict[int, tuple[int, str]] = {}
@@ -179,6 +192,8 @@ def from_labels(text: str, source: str) -> list[Prompt]:
         if not low <= high < low + MOST_LABELS:
             raise SpecsimError(f"{source}: {part.strip()} must run upwards, over at most {MOST_LABELS} labels")
         labels += range(low, high + 1)
+        if len(labels) > MOST_LABELS:
+            raise SpecsimError(f"{source}: more than {MOST_LABELS} labels")
     return [Prompt(None, label, source) for label in labels]
 
 

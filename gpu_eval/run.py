@@ -23,6 +23,7 @@ from specsim.errors import SpecsimError, require
 from specsim.rules.codebooks import bind_codebook
 from specsim.rules.strict import Strict
 from specsim.sampling import Samples, sample, to_numpy
+from specsim.watching import Fault
 
 MOST_IMAGES = 100_000
 """Images of one run: all of them are held until the picture is drawn."""
@@ -30,6 +31,8 @@ MODELS: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion}
 """Models that ship with their own judge of images, for the commands that need one."""
 IN_ORDER = (Autoregressive, Chain, RelaxedBonus, Jacobi)
 """Decoders that never ask a model for more than one slot before those they asked for last."""
+BEYOND = 1e-3
+"""How far a pixel may lie outside [0, 1]: rounding in half precision."""
 CLASSES = 10
 """Image i has class i mod 10 where nothing is asked for."""
 
@@ -115,8 +118,14 @@ def fits(plan: Plan, pair: Pair, rows: list[int], keeper: LawKeeper | None, done
     done.images.append(images)
     done.loop_seconds, done.model_seconds = done.loop_seconds + seconds[0], done.model_seconds + seconds[1]
     asked = plan.asked(rows)
-    done.failed += [Failed(rows[f.row], asked[f.row], f.position, f.what) for f in samples.faults]
+    done.failed += [failed_image(fault, rows, asked) for fault in samples.faults]
     return True
+
+
+def failed_image(fault: Fault, rows: list[int], asked: list[Prompt]) -> Failed:
+    """A row of a batch that was given up, by the number of its image."""
+    what = fault.what.replace(f"row {fault.row}", f"image {rows[fault.row]}")
+    return Failed(rows[fault.row], asked[fault.row], fault.position, what)
 
 
 def with_compiled_rule(plan: Plan, pair: Pair) -> Plan:
@@ -157,6 +166,11 @@ def pixels(model: Loaded, tokens: Any) -> np.ndarray:
     """Images of tokens [B, N]: [B, H, W] in [0, 1] of one channel, bytes [B, H, W, 3] of three."""
     with torch.no_grad():
         images = to_numpy(model.paint(tokens))
+    if images.ndim != 4 or len(images) != len(tokens) or images.shape[1] not in (1, 3):
+        wanted = f"give [{len(tokens)}, 1 or 3, H, W]"
+        raise SpecsimError(f"{model.name}: paint makes {list(images.shape)} of {len(tokens)} images; {wanted}")
+    if not (images.min() >= -BEYOND and images.max() <= 1 + BEYOND):
+        raise SpecsimError(f"{model.name}: paint makes pixels from {images.min()} to {images.max()}; give 0 to 1")
     if images.shape[1] == 1:
         return images[:, 0]
     return np.round(np.moveaxis(images, 1, -1) * 255).astype(np.uint8)

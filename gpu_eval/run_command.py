@@ -15,9 +15,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gpu_eval.models.families import load_pair
-from gpu_eval.models.loaded import Pair
+from gpu_eval.models.loaded import Loaded, Pair
+from gpu_eval.network import Network
 from gpu_eval.pictures import grid, png
-from gpu_eval.run import MODELS, Decoded, Plan, best_device, decode, load, require_classes
+from gpu_eval.run import MODELS, Decoded, Plan, best_device, decode, load, pixels, require_classes
 from gpu_eval.run_result import result_json
 from gpu_eval.saved_laws import LawKeeper
 from gpu_eval.sequences import SEQUENCES, require_own_tokens, sequences_file
@@ -27,6 +28,7 @@ from specsim.sampling import to_numpy
 
 NUMBERS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16, "float64": torch.float64}
 PICTURE, RESULT, PICTURES, PROMPTS = "images.png", "result.json", "pictures.npz", "prompts.txt"
+OPTIONAL = (SEQUENCES, PICTURES, PROMPTS)
 SHOWN = 64
 """Images of images.png where they are large."""
 
@@ -74,9 +76,11 @@ def run_to_directory(
     pair = pair_of(plan, source)
     done = decode(plan, pair, keeper, progress, notice)
     content = result_json(plan, done, pair)
+    folders = {"weights": source.weights, "draft_weights": source.draft_weights}
+    content["configuration"] |= {name: str(folder) if folder else None for name, folder in folders.items()}
     files = {PICTURE: png(grid(done.images[:SHOWN] if done.images.ndim > 3 else done.images))}
     if keeper is not None and output.laws is not None:
-        laws, written = keeper.file(to_numpy(pair.target.codebook))
+        laws, written = keeper.file(None if pair.target.codebook is None else to_numpy(pair.target.codebook))
         kept = {"file": str(output.laws), "written": written, "met": keeper.met, "sampled": written < keeper.met}
         files[str(output.laws.absolute())], content["saved_laws"] = laws, kept
     if output.sequences:
@@ -92,6 +96,10 @@ def run_to_directory(
 
 def require_possible(plan: Plan, output: Output, out: Path) -> None:
     """What was asked to be saved can be."""
+    stale = [name for name in OPTIONAL if name not in output.names and (out / name).exists()]
+    if stale:
+        said = f"{out} holds {' and '.join(stale)} of another run"
+        raise SpecsimError(f"out: {said}, which would stay beside this one's: choose another directory or remove them")
     if output.sequences:
         require_own_tokens(plan)
         require(plan.model in MODELS, "save-sequences", "model", plan.model, f"one of {', '.join(MODELS)}")
@@ -122,6 +130,9 @@ def pair_of(plan: Plan, source: Source) -> Pair:
     """The plan's models; what the plan asks of them that they cannot do is an error before the first image."""
     if plan.model in MODELS:
         require_classes(plan)
+    for name, folder in (("weights", source.weights), ("draft-weights", source.draft_weights)):
+        if folder is not None and not folder.is_dir():
+            raise SpecsimError(f"--{name} {folder}: no such folder")
     dtype = None if source.dtype is None else NUMBERS[source.dtype]
     pair = load_pair(plan.model, source.weights, source.draft_weights, best_device(), dtype)
     if pair.target.prompts == "text" and not plan.prompts:
@@ -129,8 +140,18 @@ def pair_of(plan: Plan, source: Source) -> Pair:
     if plan.decoder.needs_draft:
         pair.drafting()
     pair.target.require_kind(plan.asked(range(plan.images)))
-    pair.target.network(plan.asked(range(min(2, plan.images))), plan.processing.guided)
+    for loaded in (pair.target, pair.draft):
+        if loaded is not None:
+            require_image(loaded, loaded.network(plan.asked(range(min(2, plan.images))), plan.processing.guided))
     return pair
+
+
+def require_image(loaded: Loaded, network: Network) -> None:
+    """A network of the tokens of its grid, and pixels from them."""
+    if network.length != loaded.length or network.vocab < 1:
+        size = f"{network.length} tokens of {network.vocab}"
+        raise SpecsimError(f"{loaded.name}: its network writes {size}, and its grid {loaded.grid} has {loaded.length}")
+    pixels(loaded, torch.zeros(1, loaded.length, dtype=torch.int64, device=network.like.device))
 
 
 def run_view(content: dict[str, Any], out: Path) -> Grid:

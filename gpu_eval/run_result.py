@@ -57,8 +57,8 @@ def configuration(plan: Plan, pair: Pair) -> dict[str, Any]:
     rule = repr(plan.rule) if plan.rule is not None else ("Strict()" if plan.decoder.takes_rule else None)
     return {
         "model": plan.model,
-        "weights": pair.target.name,
-        "draft_weights": pair.draft.name if pair.draft is not None and plan.decoder.needs_draft else None,
+        "target": pair.target.name,
+        "draft": pair.draft.name if pair.draft is not None and plan.decoder.needs_draft else None,
         "decoder": repr(plan.decoder),
         "rule": rule,
         "images": plan.images,

@@ -57,10 +57,12 @@ class LawKeeper:
         lowest = np.sort(np.argpartition(whole["key"], most)[:most])
         return {name: values[lowest] for name, values in whole.items()}
 
-    def file(self, codebook: np.ndarray) -> tuple[bytes, int]:
-        """The file, with the vectors [V, d] of the tokens, and how many slots are in it."""
+    def file(self, codebook: np.ndarray | None) -> tuple[bytes, int]:
+        """The file, with the vectors [V, d] of the tokens if there are any, and how many slots are in it."""
         whole = self.thinned()
         buffer = io.BytesIO()
         arrays = {name: whole[name] for name in FIELDS}
-        np.savez(buffer, codebook=codebook, met=np.array(self.met), **arrays)  # type: ignore[arg-type]
+        if codebook is not None:
+            arrays["codebook"] = codebook
+        np.savez(buffer, met=np.array(self.met), **arrays)  # type: ignore[arg-type]
         return buffer.getvalue(), len(whole["key"])

@@ -199,5 +199,7 @@ def written(value: Any) -> str:
 
 
 def named(subject: Any) -> str:
-    """A function's name, or the repr of anything else."""
+    """A function's name, those of a pair, or the repr of anything else."""
+    if type(subject) is tuple:
+        return f"({', '.join(map(named, subject))})"
     return getattr(subject, "__name__", None) or repr(subject)

@@ -18,8 +18,8 @@ from specsim.arrays import Array, indicator, namespace, number, slot
 from specsim.errors import require
 from specsim.verification import Block, Rule, verdict_at
 
-MOST_NODES = 256
-"""Drafts of a tree: published ones have up to 60."""
+MOST_NODES = 1024
+"""Drafts of a tree: published ones verify up to 60 and grow up to 510."""
 Paths = tuple[tuple[int, ...], ...]
 
 

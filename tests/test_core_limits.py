@@ -34,6 +34,9 @@ AS_THEY_COME = {
     **{"FuzzyKL": "FuzzyKL(threshold=0.5)", "FuzzyJS": "FuzzyJS(threshold=0.1)", "CascadeOpt": "CascadeOpt(alpha=0.5)"},
     **{"Autoregressive": "Autoregressive()", "Chain": "Chain(lookahead=4)"},
     "RelaxedBonus": "RelaxedBonus(lookahead=4)",
+    # EAGLE-1's and EAGLE-2's own trees have 25 and 60 nodes: see the docstrings.
+    "Tree": "Tree(paths=((0,), (1,), (0, 0), (0, 1), (1, 0), (0, 0, 0)), siblings='distinct')",
+    "DynamicTree": "DynamicTree(depth=3, width=3, nodes=8)",
     "Jacobi": "Jacobi(window=16, continuation='independent', tail='uniform')",
     "Race": "Race(decoder=Autoregressive())",
 }

@@ -333,7 +333,7 @@ def test_draft_law_one_on_sampled_siblings() -> None:
     [
         ((), "such as"), (((),), "such as"), ([(0,)], "such as"), (((0,), (0,)), "different"), (((1,),), "missing"),
         (((0,), (1, 0)), "missing"), (((0,), (0, 1)), "missing"), (((-1,),), "such as"), (((0.0,),), "such as"),
-        (tuple((i,) for i in range(300)), "at most 256"),
+        (tuple((i,) for i in range(1100)), "at most 1024"),
     ],
 )  # fmt: skip
 def test_paths_that_are_no_tree_are_refused(paths: Any, said: str) -> None:

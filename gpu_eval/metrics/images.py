@@ -95,7 +95,10 @@ def load_npz(path: Path, wanted: tuple[str, ...]) -> tuple[list[str], dict[str, 
     except SpecsimError:
         raise
     except Exception as error:  # numpy raises what zipfile, zlib and its own header reader raise
-        raise SpecsimError(f"cannot read {path}: {' '.join(str(error).split())}; it must be an .npz file") from error
+        # numpy's own words advise to load pickles.
+        raise SpecsimError(
+            f"cannot read {path} ({type(error).__name__}): it must be an .npz of plain arrays"
+        ) from error
 
 
 def of_npz(path: Path) -> Images:

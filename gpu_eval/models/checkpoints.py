@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import warnings
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
@@ -103,7 +104,8 @@ def require_content(path: Path) -> bytes:
 def _load(path: Path, mapped: bool) -> Any:
     """What torch.save wrote, without running any of it; a file of before torch 1.6 is no zip, so cannot be mapped."""
     try:
-        with torch.serialization.safe_globals([Namespace]):
+        with torch.serialization.safe_globals([Namespace]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of pickles that it then refuses
             return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as error:  # on bytes that anyone may have made, torch's readers raise almost anything
         raise SpecsimError(f"{path} {_refusal(error)}") from None

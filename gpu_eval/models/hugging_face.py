@@ -79,6 +79,7 @@ class HuggingFace:
 
     def __post_init__(self) -> None:
         require_mask(self.body)
+        require_full(self.body, self.prompts.vectors.shape[1] + self.length)
         vectors, present = self.prompts
         if present.shape != vectors.shape[:2] or not bool(present[:, -1].all()) or not is_left_padded(present):
             raise SpecsimError(
@@ -180,6 +181,25 @@ def require_mask(body: Any) -> None:
             f"{type(body).__name__} uses attention {attention(body)!r}, which takes no mask of its caller's: "
             'load it with attn_implementation="sdpa"'
         )
+
+
+def require_full(body: Any, places: int) -> None:
+    """Every layer sees all places: a mask of the caller's takes the place of a layer's own shorter window.
+
+    Models that do more to their logits than a head (Gemma 2 caps them) need that in `head`.
+    """
+    config = body.config
+    kinds = {str(kind) for name in ("layer_types", "attention_layers") for kind in getattr(config, name, None) or ()}
+    windows = [getattr(config, name, None) for name in ("sliding_window", "attention_chunk_size", "window_size")]
+    short = [window for window in windows if isinstance(window, int) and window < places]
+    local = kinds & {"sliding_attention", "chunked_attention", "local"} or (short and not kinds)
+    if short and local and getattr(config, "use_sliding_window", True):
+        raise SpecsimError(
+            f"{type(body).__name__} has layers that see {short[0]} places back, and prompt and image take {places}: "
+            "only models whose every layer sees all of them can be wrapped"
+        )
+    if kinds & {"linear_attention", "recurrent", "mamba"} or not hasattr(config, "num_attention_heads"):
+        raise SpecsimError(f"{type(body).__name__} keeps more than keys and values of attention: it cannot be wrapped")
 
 
 def is_left_padded(present: Tensor) -> bool:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from gpu_eval.models.checkpoints import INDEX, LISTED, SHARD_NAME, folder
 from specsim.errors import SpecsimError, shown
+from specsim.files import require_regular
 
 FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "*.safetensors")
 """What a folder needs; with an index, every shard that it names too."""
@@ -35,7 +37,22 @@ def load_model(architecture: str, path: Path, device: torch.device | str, dtype:
     with quiet(), one_line(path):
         model, report = kind.from_pretrained(path, **given)
     require_match(path, report)
+    require_numbers(path, model)
     return model.to(device).eval().requires_grad_(False)
+
+
+def require_numbers(path: Path, model: Any) -> None:
+    """Weights that are floating in the files, as in the model, and all finite."""
+    floating = {name for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
+    for file in sorted(path.glob("*.safetensors")):
+        with safe_open(file, "pt") as opened:
+            for key in floating.intersection(opened.keys()):
+                kind = opened.get_slice(key).get_dtype()
+                if not kind.startswith(("F", "BF")):
+                    raise SpecsimError(f"{file}: key {key!r} has numbers of type {kind}: weights are floating")
+    for key, tensor in model.state_dict().items():
+        if key in floating and not bool(tensor.isfinite().all()):
+            raise SpecsimError(f"{path}: key {key!r} holds NaN or infinite numbers: fetch it again")
 
 
 def load_tokenizer(path: Path) -> Any:
@@ -88,6 +105,7 @@ def require_architecture(config: Path, architecture: str) -> None:
 
 def read_object(path: Path) -> dict[str, Any]:
     """A file of a JSON object."""
+    require_regular(path)
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):

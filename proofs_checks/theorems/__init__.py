@@ -33,11 +33,13 @@ from proofs_checks.theorems.t24_ledger import T24
 from proofs_checks.theorems.t25_block_relaxed import T25
 from proofs_checks.theorems.t26_one_slot import T26
 from proofs_checks.theorems.t27_band import T27
+from proofs_checks.theorems.t28_several_drafts import T28
+from proofs_checks.theorems.t29_several_rules import T29
 
 THEOREMS: dict[str, Theorem] = {
     theorem.id: theorem
     for theorem in (
         *(T01, T02, T03, T04, T05, T06, T07, T08, T09, T10, T11, T12),
-        *(T13, T14, T15, T16, T17, T18, T19, T20, T21, T22, T23, T24, T25, T26, T27),
+        *(T13, T14, T15, T16, T17, T18, T19, T20, T21, T22, T23, T24, T25, T26, T27, T28, T29),
     )
 }

@@ -20,7 +20,8 @@ class Tree:
     paths: of every node, the number of the child taken at each level; siblings: "distinct", drawn without replacement
     (EAGLE-1), or "independent".  Siblings are judged in turn, each against what the rule's residual left of the
     target's law.  Lossless with a lossless rule of single tokens.  Sources: EAGLE (arXiv 2401.15077), SpecInfer
-    (2305.09781), LANTERN++ (2502.06352: a fixed tree of image tokens).
+    (2305.09781), LANTERN++ (2502.06352: a fixed tree of image tokens).  In a race, whose noise they share, independent
+    siblings are all the same token (docs/theory.md, T29).
     """
 
     paths: Paths = ((0,), (1,), (0, 0), (0, 1), (1, 0), (0, 0, 0))

@@ -139,3 +139,27 @@ def test_every_prompt_is_chosen_as_often():
 def test_a_choice_that_cannot_be_made(count, seed, said):
     with pytest.raises(SpecsimError, match=said):
         choose(read_prompts("0-2"), count, seed)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('["a cat",\n"a dog"]', 'has no list "annotations"'),
+        ("[" * 200_000, "not JSON"),
+        ('{"annotations": [{"image_id": 1, "id": 1, "caption": "a \\ud800 b"}]}', "is no whole text"),
+        (",".join(["0-999998"] * 50), "more than 1000000 labels"),
+    ],
+    ids=["a list", "deep", "half a character", "many labels"],
+)
+def test_what_is_no_prompt_is_said(tmp_path, content, said):
+    (tmp_path / "p").write_text(content)
+    with pytest.raises(SpecsimError, match=said):
+        read_prompts(tmp_path / "p")
+
+
+def test_a_path_with_a_space_is_no_prompt_and_a_bracket_is_one(tmp_path):
+    for spec in ("my captions.json", "no such file.txt", "a caf\udce9"):
+        with pytest.raises(SpecsimError, match=r"looks like a path|no whole text"):
+            read_prompts(spec)
+    (tmp_path / "p").write_text("{red} car\n[1girl] solo\n")
+    assert [prompt.text for prompt in read_prompts(tmp_path / "p")] == ["{red} car", "[1girl] solo"]

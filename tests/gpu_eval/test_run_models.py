@@ -1,7 +1,7 @@
 """`specsim run` on models of one's own and of the families: prompts, weights, too little memory, laws that are none."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import matplotlib.image
@@ -133,7 +133,7 @@ def broken_for(label, position):
                 wrong = (self.labels == label)[:, None] & (slots >= position)
                 return torch.where(wrong[..., None], torch.nan, plain(tokens, slots, memory))
 
-        return Broken(**{name: getattr(network, name) for name in network.__dataclass_fields__})
+        return Broken(**{name: getattr(network, name) for name in (field.name for field in fields(network))})
 
     return Pair(replace(pair.target, network=build), pair.draft)
 
@@ -156,7 +156,7 @@ def test_a_run_with_a_failed_image_exits_with_1(capsys, monkeypatch, tmp_path):
     status, out, _ = call(capsys, monkeypatch, *words)
     assert status == 1 and "given up" in out and "1 images; image 1:" in out
     content = json.loads((tmp_path / "o" / "result.json").read_text())
-    assert "target model: the law of row 1, position 5 sums to nan" in content["failed"][0]["what"]
+    assert "target model: the law of image 1, position 5 sums to nan" in content["failed"][0]["what"]
     assert (tmp_path / "o" / "images.png").exists()
     monkeypatch.setattr("gpu_eval.run_command.load_pair", lambda *_: broken_for(3, 5))
     status, _, err = call(capsys, monkeypatch, *words[:2], "--label", 3, "--images", 2, "--out", tmp_path / "p")
@@ -194,3 +194,55 @@ def test_a_model_in_colour_is_shown_in_colour(capsys, monkeypatch, tmp_path):
     assert tuple(picture[9, 9, :3]) == (1, 0, 0) and tuple(picture[0, 0, :3]) == (1, 1, 1)
     with np.load(tmp_path / "pictures.npz") as saved:
         assert saved["images"].shape == (2, 4, 4, 3) and (saved["images"][..., 0] == 255).all()
+
+
+def own(**changes):
+    """The pair of the example with something changed."""
+    return Pair(replace(load_pair(OWN, None, None, CPU, None).target, **changes))
+
+
+TURNED = torch.zeros(1, 2, 4, 4)
+WRONG = {
+    "a larger grid": ({"grid": (9, 9)}, "its network writes 16 tokens of 24, and its grid (9, 9) has 81"),
+    "pixels beyond 1": ({"paint": lambda t: torch.full((len(t), 1, 4, 4), 1.5)}, "pixels from 1.5 to 1.5; give 0 to 1"),
+    "pixels of NaN": ({"paint": lambda t: torch.full((len(t), 1, 4, 4), torch.nan)}, "pixels from nan to nan"),
+    "two channels": ({"paint": lambda t: TURNED.expand(len(t), 2, 4, 4)}, "paint makes [1, 2, 4, 4] of 1 images"),
+    "no channel": ({"paint": lambda t: torch.zeros(len(t), 4, 4)}, "paint makes [1, 4, 4] of 1 images"),
+    "fewer images": ({"paint": lambda t: torch.zeros(0, 1, 4, 4)}, "paint makes [0, 1, 4, 4] of 1 images"),
+}
+
+
+@pytest.mark.parametrize(("changes", "named"), WRONG.values(), ids=list(WRONG))
+def test_a_model_that_does_not_fit_is_refused_before_the_first_image(capsys, monkeypatch, tmp_path, changes, named):
+    monkeypatch.setattr("gpu_eval.run_command.load_pair", lambda *_: own(**changes))
+    words = ("--decoder", "Jacobi(window=4)", "--images", 2, "--prompts", "a cat", "--out", tmp_path / "o")
+    status, out, err = call(capsys, monkeypatch, *words)
+    assert status == 2 and out == "" and named in err and err.count("\n") == 1 and not list((tmp_path / "o").glob("*"))
+
+
+def test_laws_of_a_model_without_a_codebook_can_be_read(capsys, monkeypatch, tmp_path):
+    laws = tmp_path / "laws.npz"
+    words = ("--model", OWN, "--prompts", "a cat", "--decoder", "Jacobi(window=4)", "--images", 2)
+    assert call(capsys, monkeypatch, *words, "--save-laws", laws, "--out", tmp_path)[0] == 0
+    monkeypatch.setattr("sys.argv", ["specsim", "check", "Strict", "--laws", str(laws), "--expect", "lossless"])
+    from specsim import cli
+
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert not stop.value.code
+
+
+def test_files_of_another_run_do_not_stay_beside_this_ones(capsys, monkeypatch, tmp_path):
+    words = ("--decoder", "Jacobi(window=8)", "--images", 2, "--out", tmp_path)
+    assert call(capsys, monkeypatch, *words, "--save-images")[0] == 0
+    before = (tmp_path / "result.json").read_bytes()
+    status, _, err = call(capsys, monkeypatch, *words)
+    assert status == 2 and "holds pictures.npz and prompts.txt of another run" in err
+    assert (tmp_path / "result.json").read_bytes() == before
+    assert call(capsys, monkeypatch, *words, "--save-images")[0] == 0
+
+
+def test_the_right_option_is_named(capsys, monkeypatch, tmp_path):
+    words = ("--model", OWN, "--prompts", "a cat", "--decoder", "Chain(lookahead=2)", "--out", tmp_path)
+    assert "--draft-weights nope: no such folder" in call(capsys, monkeypatch, *words, "--draft-weights", "nope")[2]
+    assert "images = 0 must be from 1" in call(capsys, monkeypatch, *words, "--images", 0)[2]

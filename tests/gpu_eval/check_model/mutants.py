@@ -77,8 +77,8 @@ def laws(change: Callable[[torch.Tensor], torch.Tensor]) -> Loaded:
 class Ahead(HuggingFace):
     """Attention that sees one token ahead."""
 
-    def mask(self, places, keys):
-        seen = super().mask(places, keys)
+    def visible(self, places, keys):
+        seen = super().visible(places, keys)
         keys = torch.arange(seen.shape[-1])[None] if keys is None else keys
         return seen | (keys[:, None, None] == places[:, None, :, None] + 1)
 
@@ -86,9 +86,9 @@ class Ahead(HuggingFace):
 class FillingSeen(HuggingFace):
     """A mask that lets the filling of short prompts be seen."""
 
-    def mask(self, places, keys):
+    def visible(self, places, keys):
         everything = Prompts(self.prompts.vectors, torch.ones_like(self.prompts.present))
-        return HuggingFace(**(parts(self) | {"prompts": everything})).mask(places, keys)
+        return HuggingFace(**(parts(self) | {"prompts": everything})).visible(places, keys)
 
 
 class Kept(Places):
@@ -118,18 +118,18 @@ class NeverRewritten(HuggingFace):
 class RowZeroPlaces(HuggingFace):
     """A cache that holds every row at the length of row 0."""
 
-    def hidden(self, vectors, places, memory):
-        found = super().hidden(vectors, places, memory)
+    def hidden(self, vectors, places, memory, nodes=None):
+        found = super().hidden(vectors, places, memory, nodes)
         if memory is not None:
             memory.places = places[:1].expand_as(places)
-            super().hidden(vectors, memory.places, memory)
+            super().hidden(vectors, memory.places, memory, nodes)
         return found
 
 
 class NotANumber(HuggingFace):
     """NaN in one row at one slot of the image."""
 
-    def logits(self, tokens, slots, memory=None):
+    def logits(self, tokens, slots, memory=None, nodes=None):
         logits = super().logits(tokens, slots, memory)
         row = torch.arange(len(slots))[:, None] == 1
         return torch.where(((slots == 6) & row)[..., None], torch.nan, logits)
@@ -140,7 +140,7 @@ class Counting(HuggingFace):
 
     asked = itertools.count()
 
-    def logits(self, tokens, slots, memory=None):
+    def logits(self, tokens, slots, memory=None, nodes=None):
         return super().logits(tokens, slots, memory) * (1 + 0.01 * next(self.asked))
 
 
@@ -168,7 +168,7 @@ class Shortest(Cached):
 class AfterSoftmax(ImageModel):
     """Guidance on probabilities."""
 
-    def logits(self, tokens, slots, memory=None):
+    def logits(self, tokens, slots, memory=None, nodes=None):
         if not self.processing.guided:
             return super().logits(tokens, slots, memory)
         with torch.no_grad():
@@ -208,12 +208,12 @@ def whole_head(lined: Lined, vocab: int) -> Lined:
 class FromFilling(HuggingFace):
     """Positions of the batch: the filling of a short prompt is counted."""
 
-    def hidden(self, vectors, places, memory):
+    def hidden(self, vectors, places, memory, nodes=None):
         given: dict[str, Any] = {"use_cache": memory is not None}
         if memory is not None:
             memory.places = places
             given[self.cache_name] = memory
-        mask = self.mask(places, places if memory is None else None)
+        mask = self.mask(self.visible(places, places if memory is None else None))
         found = self.body(inputs_embeds=vectors, attention_mask=mask, position_ids=places, **given)
         return found.last_hidden_state
 

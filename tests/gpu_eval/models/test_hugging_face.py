@@ -125,3 +125,24 @@ def test_what_cannot_work_is_refused():
 def test_the_cache_has_the_name_that_this_version_gives_it():
     net = causal()
     assert network(net).cache_name in inspect.signature(net.model.forward).parameters
+
+
+def test_layers_that_see_only_some_places_back_are_refused():
+    """A mask of ours would take the place of their window: the laws would be another model's."""
+    sizes = {"vocab_size": 40, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "attn_implementation": "sdpa"}
+    for window in (6, 4096):
+        net = transformers.MistralForCausalLM(transformers.MistralConfig(**sizes, **heads, sliding_window=window))
+        if window < LENGTH:
+            with pytest.raises(SpecsimError, match="layers that see 6 places back, and prompt and image take 17"):
+                network(net)
+        else:
+            found = ImageModel(network(net.double()), Processing())(tokens(), START, LENGTH)
+            assert (found[1] - alone(net, 1, IMAGE[tokens()[1]])).abs().max() < EAGER
+    net = transformers.GemmaForCausalLM(transformers.GemmaConfig(**sizes, **heads, head_dim=8))
+    assert network(net).vocab == VOCAB
+    mamba = transformers.MambaForCausalLM(transformers.MambaConfig(vocab_size=40, hidden_size=32, num_hidden_layers=1))
+    mamba.config._attn_implementation = mamba.backbone.config._attn_implementation = "sdpa"
+    mamba.model = mamba.backbone
+    with pytest.raises(SpecsimError, match="keeps more than keys and values of attention"):
+        network(mamba)

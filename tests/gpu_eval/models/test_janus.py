@@ -288,3 +288,15 @@ def test_special_tokens_in_a_text_are_padded_in_the_unconditional_row():
     ids = torch.tensor([[1, 5, 2, 6, 2], [0, 0, 1, 1, 2]])
     present = torch.tensor([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]]).bool()
     assert janus.unconditional(ids, present, marks).tolist() == [[1, 0, 0, 0, 2], [0, 0, 1, 0, 2]]
+
+
+@pytest.mark.parametrize("key", ["model.language_model.embed_tokens.weight", "model.aligner.fc1.bias"])
+def test_numbers_that_are_none_are_named_before_anything_is_computed(broken, key):
+    file = next(broken.glob("*.safetensors"))
+    tensors = load_file(file)
+    whole = tensors[key].clone()
+    for change, said in ((whole.fill_(torch.nan), "NaN"), (torch.zeros_like(whole, dtype=torch.int64), "type I64")):
+        save_file(tensors | {key: change}, file, {"format": "pt"})
+        with pytest.raises(SpecsimError, match=said) as caught:
+            janus.load(broken, "cpu", torch.float32)
+        assert key in str(caught.value)
