@@ -23,8 +23,9 @@ def image_ids(subject: Subject) -> Iterator[Look]:
     note = f"grid {grid}, the network has {length} tokens"
     yield require_that("length is the grid's", grid[0] * grid[1] == length, f"grid {grid}", note)
     if loaded.codebook is not None:
-        rows = len(loaded.codebook)
-        yield require_that("one code a token", rows == vocab, counted(rows, "code"), f"{rows} codes, vocab {vocab}")
+        rows, finite = len(loaded.codebook), bool(torch.as_tensor(loaded.codebook).isfinite().all())
+        note = f"{rows} codes, vocab {vocab}" + ("" if finite else ", some of them NaN or infinite")
+        yield require_that("one code a token", rows == vocab and finite, counted(rows, "code"), note)
     for what, cached in (("laws [rows, count, vocab]", False), ("the same with a cache", True)):
         found = tuple(subject.model(cached=cached)(subject.tokens(1), subject.first, subject.span).shape)
         wanted = (subject.rows, subject.span, vocab)
@@ -41,8 +42,8 @@ def painted(subject: Subject) -> Look:
             images = subject.loaded.paint(every_id(subject, rows))
     except Exception as error:
         return Look(what, FAILS, looked, note=f"of ids 0 to {subject.vocab - 1}: {last_line(error)}")
-    if not isinstance(images, Tensor) or images.ndim != 4 or len(images) != rows:
+    if not isinstance(images, Tensor) or images.ndim != 4 or len(images) != rows or images.shape[1] not in (1, 3):
         found = tuple(images.shape) if isinstance(images, Tensor) else type(images).__name__
-        return Look(what, FAILS, looked, note=f"gives {found}, must be images [{rows}, channels, H, W]")
+        return Look(what, FAILS, looked, note=f"gives {found}, must be images [{rows}, 1 or 3, H, W]")
     low, high = float(images.min()), float(images.max())
     return require_that(what, low >= 0 and high <= 1, looked, f"pixels from {low:.4g} to {high:.4g}, must be in [0, 1]")

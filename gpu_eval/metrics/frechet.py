@@ -103,6 +103,10 @@ def torchmetrics_fid(own: Tensor, reference: Tensor) -> float:
     return float(metric.compute())
 
 
+ASYMMETRY = 1e-6
+"""What rounding in float32 leaves of symmetry, and of eigenvalues that are 0, in units of the largest one."""
+
+
 def saved_moments(path: Path) -> Moments | None:
     """(mean, covariance) of an .npz with "mu" and "sigma" and no images, as FID programs save them; None of others.
 
@@ -120,6 +124,9 @@ def saved_moments(path: Path) -> Moments | None:
         raise SpecsimError(
             f"{path}: mu {list(mean.shape)} and sigma {list(spread.shape)} must be finite, [D] and [D, D]"
         )
+    least, most = torch.linalg.eigvalsh((spread + spread.T) / 2).aminmax()
+    if float((spread - spread.T).abs().max()) > ASYMMETRY * float(most) or least < -ASYMMETRY * abs(float(most)):
+        raise SpecsimError(f"{path}: sigma is no covariance: it must be symmetric, with no eigenvalue below 0")
     return mean, spread
 
 

@@ -119,6 +119,8 @@ def test_an_npz_with_images_is_no_statistics(tmp_path):
     [
         ({"mu": np.zeros(2), "sigma": np.eye(3)}, r"mu \[2\] and sigma \[3, 3\]"),
         ({"mu": [np.nan], "sigma": [[1.0]]}, "finite"),
+        ({"mu": np.zeros(2), "sigma": -np.eye(2)}, "no covariance"),
+        ({"mu": np.zeros(2), "sigma": np.array([[1.0, 0.5], [0.0, 1.0]])}, "no covariance"),
     ],
 )
 def test_statistics_that_are_none(tmp_path, arrays, said):
