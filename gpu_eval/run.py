@@ -137,7 +137,12 @@ def with_compiled_rule(plan: Plan, pair: Pair) -> Plan:
     # As many tokens as a block has slots: shorter sequences have smaller blocks, longer ones take longer.
     slots = max(getattr(plan.decoder, "lookahead", 0) + 1, getattr(plan.decoder, "window", 0))
     for size in {min(plan.batch, plan.images), plan.images % plan.batch or plan.batch}:
-        decode_batch(plan, pair, list(range(size)), None, min(slots, pair.target.length))
+        try:
+            decode_batch(plan, pair, list(range(size)), None, min(slots, pair.target.length))
+        except (MemoryError, RuntimeError) as error:
+            if not out_of_memory(error):
+                raise
+            break  # the run halves its batches, and compiles for those when it meets them
     return plan
 
 

@@ -37,9 +37,11 @@ class LawKeeper:
         self.met, self.kept = mark
 
     def __call__(self, drafted: Drafted, counts: Round) -> None:
-        """Keep the slots of this round that were judged."""
+        """Keep the slots of this round that were judged; what is no law is told of the image that met it, not kept."""
         reached = to_numpy(counts.reached)
         row, slot = np.nonzero(np.arange(drafted.tokens.shape[1]) < reached[:, None])
+        met = [np.isfinite(to_numpy(laws)[row, slot]).all(axis=-1) for laws in (drafted.draft, drafted.target)]
+        row, slot = row[met[0] & met[1]], slot[met[0] & met[1]]
         laws = {"draft": to_numpy(drafted.draft)[row, slot], "target": to_numpy(drafted.target)[row, slot]}
         names = {"token": to_numpy(drafted.tokens)[row, slot], "slot": slot, "row": row + self.first_row}
         entry = {**laws, **names, "block": np.full(len(row), self.block), "key": self.rng.random(len(row))}

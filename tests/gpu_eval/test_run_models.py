@@ -150,6 +150,28 @@ def test_an_image_whose_laws_are_none_is_given_up(decoder):
     assert content["failed"][0]["prompt"]["label"] == 3 and "sums to nan" in content["failed"][0]["what"]
 
 
+@pytest.mark.parametrize("decoder", [Jacobi(8), Chain(3)], ids=repr)
+def test_laws_that_are_none_are_not_saved(decoder):
+    keeper = LawKeeper(0)
+    decode(Plan("fashion", decoder, images=6, batch=3), broken_for(3, 20), keeper)
+    whole = keeper.thinned()
+    assert np.isfinite(whole["target"]).all() and np.isfinite(whole["draft"]).all() and 3 in whole["row"]
+
+
+def test_too_little_memory_while_compiling_halves_the_batch_too(monkeypatch):
+    plain = runs.decode_batch
+
+    def small(plan, pair, rows, keeper, length=None):
+        if len(rows) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return plain(plan, pair, rows, keeper, length)
+
+    monkeypatch.setattr(runs, "decode_batch", small)
+    monkeypatch.setattr("gpu_eval.compiling.Compiled", lambda rule: rule)  # what it compiles is tested elsewhere
+    found = decode(Plan("fashion", Jacobi(8), images=4, batch=4, compiled=True), load_fashion().pair())
+    assert found.batch == 2 and len(found.calls) == 4
+
+
 def test_a_run_with_a_failed_image_exits_with_1(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("gpu_eval.run_command.load_pair", lambda *_: broken_for(1, 5))
     words = ("--decoder", "Jacobi(window=8)", "--images", 3, "--out", tmp_path / "o")
