@@ -25,6 +25,8 @@ from specsim.errors import SpecsimError
 
 CHUNK = 50
 """Images whose laws are held at a time: 20 MB a model at 49 tokens of 512 codes."""
+ALONG = ("fashion",)
+"""Shipped models whose draft's laws depend on the tokens alone; a head's depend on where each round began too."""
 Progress = Callable[[int, int], None]
 """Called with the images done, and all."""
 
@@ -45,6 +47,8 @@ def laws_along(fashion: Fashion, processing: Processing, tokens: Tensor, labels:
     One forward pass of each network without a cache; they sum to 1 in float64, so a lossless rule shows no divergence
     above its rounding.  A decoder with a cache meets the same laws up to float32 rounding.
     """
+    if fashion.head is not None:
+        raise SpecsimError("a head's laws depend on where each round began: use the model with the small draft")
     device = fashion.target_net.output.weight.device
     tokens, labels = tokens.to(device), labels.to(device)
     start = torch.zeros(len(tokens), dtype=torch.int64, device=device)

@@ -8,7 +8,8 @@ images = fashion.decode(tokens)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from torch import Tensor
 from gpu_eval import store
 from gpu_eval.cache import Cached
 from gpu_eval.classifier import Classifier, ClassifierConfig
+from gpu_eval.head import Head
 from gpu_eval.labelled import class_model
 from gpu_eval.models.llamagen import of_labels
-from gpu_eval.models.loaded import Loaded, Pair
+from gpu_eval.models.loaded import Headed, Loaded, Pair
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.tokenizer import Tokenizer, TokenizerConfig
@@ -28,6 +30,8 @@ from gpu_eval.transformer import Config, Transformer
 from specsim.errors import SpecsimError
 
 GRID = 7
+HEAD = "fashion.head"
+"""Kind of the file that `gpu_eval.train_head` makes."""
 WEIGHTS = Path(__file__).parent / "weights" / "fashion"
 NAMES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 
@@ -49,6 +53,7 @@ class Fashion:
     draft_net: Transformer
     classifier: Classifier
     reference: Reference
+    head: Head | None = None  # drafts in place of the small model, where there is one
 
     @property
     def codebook(self) -> Tensor:
@@ -67,12 +72,21 @@ class Fashion:
         return self._model(self.draft_net, labels, processing, cached)
 
     def pair(self) -> Pair:
-        """Both models as a run takes them, asked for by class."""
+        """Target and draft as a run takes them, asked for by class."""
         target, draft = (
             Loaded(f"fashion {name}", "label", of_labels(net), (GRID, GRID), self.codebook, self.decode)
             for name, net in (("target", self.target_net), ("draft", self.draft_net))
         )
-        return Pair(target, draft)
+        return Pair(target, draft if self.head is None else Headed("fashion head", self.head))
+
+    def with_head(self, folder: Path = WEIGHTS) -> Fashion:
+        """The same target with the trained head as its draft (EAGLE-1)."""
+        head, notes = _load(Head, Config, folder, "head")
+        if notes.get("target") != store.fingerprint(self.target_net.output.weight):
+            file = folder / "head.safetensors"
+            raise SpecsimError(f"{file} was trained for another target: train it with `python -m gpu_eval.train_head`")
+        like = self.target_net.output.weight
+        return replace(self, head=head.to(like.device, like.dtype))
 
     def decode(self, tokens: Tensor) -> Tensor:
         """Images [B, 1, 28, 28] in [0, 1] of tokens [B, 49]."""
@@ -102,6 +116,17 @@ def load_fashion(
             )
     target, draft = target.to(device, dtype), draft.to(device, dtype)
     return Fashion(tokenizer.to(device), target, draft, classifier.to(device), reference)
+
+
+def load_fashion_eagle(
+    device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32, folder: Path = WEIGHTS
+) -> Fashion:
+    """`load_fashion` with the trained head as its draft."""
+    return load_fashion(device, dtype, folder).with_head(folder)
+
+
+SHIPPED: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion, "fashion-eagle": load_fashion_eagle}
+"""The models that ship: the same target, drafted for by the small model or by the head."""
 
 
 def _load(module_type: type, config_type: type, folder: Path, name: str) -> tuple[Any, dict[str, Any]]:

@@ -17,12 +17,12 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from gpu_eval.along import CHUNK, laws_along, paths_along
+from gpu_eval.along import ALONG, CHUNK, laws_along, paths_along
 from gpu_eval.fashion import Fashion
 from gpu_eval.figures import CONFIDENCE
 from gpu_eval.processing import Processing
 from gpu_eval.provenance import provenance
-from gpu_eval.run import MODELS, Decoded, Plan, decode, load
+from gpu_eval.run import Decoded, Plan, decode, load
 from specsim.comparing.frontier_picture import short
 from specsim.comparing.lineup import has_strength
 from specsim.comparing.tuning import Effort, tune
@@ -86,7 +86,7 @@ class Sampled:
             self.divergence != "ratio", "frontier", "divergence", "ratio", "another: a sample knows no largest ratio"
         )
         require(self.divergence in WORDS, "frontier", "divergence", self.divergence, f"one of {', '.join(WORDS)}")
-        require(self.model in MODELS, "frontier", "model", self.model, f"one of {', '.join(MODELS)}")
+        require(self.model in ALONG, "frontier", "model", self.model, f"one of {', '.join(ALONG)}")
         require_whole("frontier", "points", self.points, 0, MOST_POINTS)
         require_whole("frontier", "lookahead", self.lookahead, 1, MOST_DRAFTS)
         require(self.images >= FEWEST_IMAGES, "frontier", "images", self.images, f"at least {FEWEST_IMAGES}")

@@ -40,13 +40,37 @@ class Labelled:
     def like(self) -> Tensor:
         return self.net.output.weight
 
+    @property
+    def width(self) -> int:
+        """D: numbers of a feature."""
+        return self.net.config.width
+
     def memory(self, extra: int = 0) -> Memory:
         """Room for the keys and values of every row; the class is slot 0, so nothing comes before."""
         return blank_memory(self.net.config, self.rows, self.like, extra)
 
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None) -> Tensor:
         """tokens [R, length - 1], slots [R, K], nodes of a tree, M -> [R, K + M, V]."""
-        return self.net(self.net.embed(tokens, self.labels, slots), slots, memory, None, nodes)
+        return self.net(self.embed(tokens, slots), slots, memory, None, nodes)
+
+    def features(
+        self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None
+    ) -> Tensor:
+        """What the output layer reads, [R, K + M, D]."""
+        vectors = self.net.with_tokens(self.embed(tokens, slots), nodes)
+        return self.net.norm(self.net.hidden(vectors, slots, memory, None, nodes))
+
+    def read(self, features: Tensor) -> Tensor:
+        """Logits [..., V] of features [..., D]."""
+        return self.net.output(features)
+
+    def embed(self, tokens: Tensor, slots: Tensor) -> Tensor:
+        """Input vectors [R, K, D]."""
+        return self.net.embed(tokens, self.labels, slots)
+
+    def move(self, memory: Memory, nodes: Tensor, slots: Tensor) -> None:
+        """See `gpu_eval.network.Network`."""
+        move(memory, self.net.config.places, nodes, slots)
 
 
 @dataclass(frozen=True)
@@ -107,6 +131,10 @@ class Captioned:
         hidden = self.net.hidden(whole, self.first(whole.shape[1]), None, self.there)
         return self.net.logits(hidden[:, self.before :])
 
+    def move(self, memory: Memory, nodes: Tensor, slots: Tensor) -> None:
+        """See `gpu_eval.network.Network`."""
+        move(memory, self.net.config.places, nodes, self.before + slots)
+
     @property
     def there(self) -> Tensor:
         """`present` of all places of a memory: an image token is always there."""
@@ -115,6 +143,17 @@ class Captioned:
     def first(self, count: int) -> Tensor:
         """The first places of every row, [R, count]."""
         return torch.arange(count, device=self.vectors.device).expand(self.rows, -1)
+
+
+def move(memory: Memory, first: int, nodes: Tensor, places: Tensor) -> None:
+    """Copy keys and values of nodes [R, K] to places [R, K], in place; node 0: what is there stays.
+
+    first: place of node 1.
+    """
+    rows = torch.arange(len(nodes), device=nodes.device)[:, None]
+    source = torch.where(nodes > 0, first - 1 + nodes, places)
+    for whole in (part for pair in memory for part in pair):
+        whole[rows, places] = whole[rows, source]
 
 
 def class_network(net: Transformer, labels: Tensor, guided: bool) -> Labelled:

@@ -42,7 +42,13 @@ class Network(Protocol):
     def memory(self) -> Memory:
         """Room for keys and values, those of the prompt (but for slot 0) already in it.
 
-        A network that reads trees has `reads_trees = True`, and `memory(extra)` with room for so many nodes.
+        A network that reads trees has `reads_trees = True`, `memory(extra)` with room for so many nodes, and
+        `move(memory, nodes [R, K], slots [R, K])`, which makes the keys and values of nodes, 1 .. M, those of slots;
+        where the node is 0 nothing happens.
+
+        A network whose features a head can draft from (`gpu_eval.eagle`) has `features`, as `logits` but before its
+        output layer, [R, K, D]; `read`, features to logits; `embed(tokens, slots)`, its input vectors [R, K, D]; and
+        `width`, D.
         """
 
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None) -> Tensor:
@@ -109,10 +115,34 @@ class ImageModel:
     @torch.no_grad()
     def logits(self, tokens: Tensor, slots: Tensor, memory: Memory | None = None, nodes: Nodes | None = None) -> Tensor:
         """Guided logits [B, K, V] of slots [B, K]; unconditional rows join as one doubled batch."""
+        return self.guided(self.network.logits(*self.asked(tokens, slots, memory, nodes)))
+
+    @torch.no_grad()
+    def features(self, tokens: Tensor, slots: Tensor, memory: Memory, nodes: Nodes | None = None) -> Tensor:
+        """Features [R, K + M, D] of all rows, unconditional ones too, of a network that has them."""
+        network: Any = self.network
+        return network.features(*self.asked(tokens, slots, memory, nodes))
+
+    @torch.no_grad()
+    def read(self, features: Tensor) -> Tensor:
+        """Guided logits [B, K, V] of features [R, K, D]."""
+        network: Any = self.network
+        return self.guided(network.read(features))
+
+    def asked(self, tokens: Tensor, slots: Tensor, memory: Memory | None, nodes: Nodes | None) -> tuple[Any, ...]:
+        """What the network is asked: with guidance every row twice."""
         if not self.processing.guided:
-            return self.network.logits(tokens, slots, memory, *given(nodes))
-        rows = tokens.repeat(2, 1), slots.repeat(2, 1)
-        logits = self.network.logits(*rows, memory, *given(None if nodes is None else nodes.doubled()))
+            return tokens, slots, memory, *given(nodes)
+        return *self.every(tokens, slots), memory, *given(None if nodes is None else nodes.doubled())
+
+    def every(self, *some: Tensor) -> tuple[Tensor, ...]:
+        """Tensors [B, ...] for all rows of the network, [R, ...]."""
+        return tuple(torch.cat([one, one]) for one in some) if self.processing.guided else some
+
+    def guided(self, logits: Tensor) -> Tensor:
+        """logits [R, K, V] -> [B, K, V]."""
+        if not self.processing.guided:
+            return logits
         # Guidance multiplies: in half precision a large logit would overflow.
         conditional, unconditional = at_least_float32(logits).chunk(2)
         return guide(conditional, unconditional, self.processing.guidance)

@@ -10,14 +10,14 @@ import numpy as np
 import torch
 
 from gpu_eval.decoded import Batches, Decoded, Failed
-from gpu_eval.fashion import Fashion, load_fashion
+from gpu_eval.fashion import SHIPPED, Fashion
 from gpu_eval.memory import halved, out_of_memory
 from gpu_eval.models.loaded import Loaded, Pair
 from gpu_eval.processing import Processing
 from gpu_eval.prompts import Prompt
 from gpu_eval.saved_laws import LawKeeper
 from gpu_eval.timing import Timed, now
-from specsim.decoders import Autoregressive, Chain, Jacobi, RelaxedBonus
+from specsim.decoders import Autoregressive, Chain, DynamicTree, Jacobi, RelaxedBonus, Tree
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError, require
 from specsim.rules.codebooks import bind_codebook
@@ -27,9 +27,9 @@ from specsim.watching import Fault
 
 MOST_IMAGES = 100_000
 """Images of one run: all of them are held until the picture is drawn."""
-MODELS: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion}
+MODELS = SHIPPED
 """Models that ship with their own judge of images, for the commands that need one."""
-IN_ORDER = (Autoregressive, Chain, RelaxedBonus, Jacobi)
+IN_ORDER = (Autoregressive, Chain, RelaxedBonus, Jacobi, Tree, DynamicTree)
 """Decoders that never ask a model for more than one slot before those they asked for last."""
 BEYOND = 1e-3
 """How far a pixel may lie outside [0, 1]: rounding in half precision."""
@@ -151,8 +151,11 @@ def decode_batch(
 ) -> tuple[Samples, tuple[float, float], Any]:
     """One batch -> samples, (seconds of the loop, seconds in the models), a tensor of the target network."""
     asked = plan.asked(rows)
-    target = Timed(ready(pair.target, plan, asked, ahead=0))
-    draft = Timed(ready(pair.drafting(), plan, asked, ahead=1)) if plan.decoder.needs_draft else None
+    keeps = in_order(plan.decoder)
+    model: Any = pair.target.model(asked, plan.processing, ahead=0 if keeps else None, checked=False)
+    target, draft = Timed(model), None
+    if plan.decoder.needs_draft:
+        draft = Timed(pair.drafting().beside(model, asked, plan.processing, 1 if keeps else None))
     device = target.uniform.device
     begin = now(device)
     samples = sample(plan.decoder, target, draft, plan.rule, length, rows, plan.seed, observe=keeper, keep_going=True)
@@ -161,10 +164,9 @@ def decode_batch(
     return samples, (loop, inside), target.model.model.network.like
 
 
-def ready(loaded: Loaded, plan: Plan, asked: list[Prompt], ahead: int) -> Any:
-    """A model of these prompts; IN_ORDER decoders keep the promise that spares a GPU a wait (gpu_eval.cache)."""
-    keeps = isinstance(getattr(plan.decoder, "decoder", plan.decoder), IN_ORDER) and torch.cuda.is_available()
-    return loaded.model(asked, plan.processing, ahead=ahead if keeps else None, checked=False)
+def in_order(decoder: Decoder) -> bool:
+    """Whether to promise a model that it is asked in order, which spares a GPU a wait (gpu_eval.cache)."""
+    return isinstance(getattr(decoder, "decoder", decoder), IN_ORDER) and torch.cuda.is_available()
 
 
 def pixels(model: Loaded, tokens: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ import torch
 from rich.table import Table as Grid
 from rich.text import Text
 
+from gpu_eval.along import ALONG
 from gpu_eval.models.families import load_pair
 from gpu_eval.models.loaded import Loaded, Pair
 from gpu_eval.network import Network
@@ -102,7 +103,7 @@ def require_possible(plan: Plan, output: Output, out: Path) -> None:
         raise SpecsimError(f"out: {said}, which would stay beside this one's: choose another directory or remove them")
     if output.sequences:
         require_own_tokens(plan)
-        require(plan.model in MODELS, "save-sequences", "model", plan.model, f"one of {', '.join(MODELS)}")
+        require(plan.model in ALONG, "save-sequences", "model", plan.model, f"one of {', '.join(ALONG)}")
     if output.laws is None:
         return
     if any(collide(output.laws, out / name) for name in output.names):
@@ -141,7 +142,7 @@ def pair_of(plan: Plan, source: Source) -> Pair:
         pair.drafting()
     pair.target.require_kind(plan.asked(range(plan.images)))
     for loaded in (pair.target, pair.draft):
-        if loaded is not None:
+        if isinstance(loaded, Loaded):
             require_image(loaded, loaded.network(plan.asked(range(min(2, plan.images))), plan.processing.guided))
     return pair
 

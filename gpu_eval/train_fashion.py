@@ -1,8 +1,8 @@
 """Train the shipped image model on Fashion-MNIST: python -m gpu_eval.train_fashion --data DIR --out DIR.
 
 Four stages in order: vq (tokenizer), target, draft, classifier; each writes one file, the last `reference`
-too. Steps and seeds are fixed. A stage whose file exists with the same recipe is skipped: a stopped run
-resumes.
+too. Steps and seeds are fixed. A stage whose file exists with the same recipe is skipped, and one that was stopped
+goes on from its `.state` file: a stopped run resumes. The head is trained after them by `gpu_eval.train_head`.
 """
 
 from __future__ import annotations
@@ -55,6 +55,10 @@ class Job:
     def path(self, stage: str) -> Path:
         return self.out / f"{FILES[stage]}.safetensors"
 
+    def state(self, stage: str) -> Path:
+        """Of a stage that is under way."""
+        return self.path(stage).with_suffix(".state")
+
     def split(self, split: str) -> tuple[Tensor, Tensor]:
         return read_split(self.data, split, side=TokenizerConfig().side, classes=CLASSES)
 
@@ -65,10 +69,11 @@ def train_vq(job: Job) -> None:
     tokenizer = Tokenizer(TokenizerConfig())
     notes = fit(
         "tokenizer",
-        tokenizer.parameters(),
+        tokenizer,
         lambda rows, generator: tokenizer.loss(shown(images[rows], recipe, generator), COMMITMENT, generator),
         len(images),
         recipe,
+        job.state("vq"),
     )
     tokenizer.load_state_dict(store.half(tokenizer))  # measure what is shipped
     tests = job.split("t10k")[0]
@@ -100,7 +105,7 @@ def train_transformer(job: Job, stage: str, config: Config) -> None:
         with torch.autocast("cpu", torch.bfloat16), sdpa_kernel(SDPBackend.MATH):
             return next_token_loss(net, tokens[rows], torch.where(dropped, CLASSES, labels[rows])).mean()
 
-    notes = fit(stage, net.parameters(), loss_at, len(tokens), recipe)
+    notes = fit(stage, net, loss_at, len(tokens), recipe, job.state(stage))
     net.load_state_dict(store.half(net))  # measure what is shipped
     nats = in_chunks(lambda *rows: next_token_loss(net, *rows), test_tokens, test_labels).mean().item()
     notes |= {"test_nats": round(nats, 4), "tokenizer": store.fingerprint(tokenizer.codebook)}
@@ -120,7 +125,7 @@ def train_classifier(job: Job) -> None:
     def loss_at(rows: Tensor, generator: torch.Generator) -> Tensor:
         return F.cross_entropy(net(shown(images[rows], recipe, generator)), labels[rows])
 
-    notes = fit("classifier", net.parameters(), loss_at, len(images), recipe)
+    notes = fit("classifier", net, loss_at, len(images), recipe, job.state("classifier"))
     net.load_state_dict(store.half(net))  # measure what is shipped
     notes["accuracy"] = round((in_chunks(net, tests[0]).argmax(-1) == tests[1]).double().mean().item(), 4)
     write_reference(job, net, *tests)
@@ -184,6 +189,7 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{stage}: {job.path(stage)} is finished")
             else:
                 STAGES[stage](job)
+                job.state(stage).unlink(missing_ok=True)
     except SpecsimError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from rich.progress import track
 from torch import Tensor, nn
 
+from gpu_eval.resuming import Course, go_on, keep
+
 CHUNK = 500  # rows a batch when measuring
 BETAS = (0.9, 0.95)  # AdamW, as LlamaGen
 CLIP = 1.0  # gradient norm, as LlamaGen
+KEPT = 100  # steps after which the state is kept: seconds to a minute of work
 LOGGED = 20  # means of losses kept in a file's header
 
 LossAt = Callable[[Tensor, torch.Generator], Tensor]  # (row numbers, generator) -> scalar loss
@@ -31,21 +35,31 @@ class Recipe:
     flips: bool = False  # mirror half the images
 
 
-def fit(name: str, weights: Iterable[nn.Parameter], loss_at: LossAt, size: int, recipe: Recipe) -> dict[str, Any]:
-    """AdamW on random rows of 0 .. size - 1. Gives the recipe, the seconds and the course of the loss."""
-    weights, generator = list(weights), torch.Generator().manual_seed(recipe.seed)
+def fit(name: str, module: nn.Module, loss_at: LossAt, size: int, recipe: Recipe, state: Path) -> dict[str, Any]:
+    """AdamW on random rows of 0 .. size - 1. Gives the recipe, the seconds and the course of the loss.
+
+    state: a file kept while training, every KEPT steps; where it is there, a training that was stopped goes on. All
+    randomness of `loss_at` must come from the generator it is given.
+    """
+    weights, generator = list(module.parameters()), torch.Generator().manual_seed(recipe.seed)
     optimiser = torch.optim.AdamW(weights, lr=recipe.rate, betas=BETAS, weight_decay=recipe.decay)
-    losses, begun = [], time.perf_counter()
-    for step in track(range(recipe.steps), description=name):
+    course = Course(module, optimiser, generator, [], [])
+    go_on(state, recipe, course)
+    first, begun = len(course.losses), time.perf_counter()
+    for step in track(range(first, recipe.steps), description=name, total=recipe.steps, completed=first):
         optimiser.param_groups[0]["lr"] = rate_at(step, recipe)
         loss = loss_at(torch.randint(size, (recipe.batch,), generator=generator), generator)
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(weights, CLIP)
         optimiser.step()
-        losses.append(loss.item())
-    seconds = round(time.perf_counter() - begun)
-    return {"recipe": asdict(recipe), "seconds": seconds, "losses": thinned(losses)}
+        course.losses.append(loss.item())
+        if (step + 1) % KEPT == 0:
+            course.seconds.append(time.perf_counter() - begun)
+            keep(state, recipe, course)
+            begun = time.perf_counter()
+    seconds = round(sum(course.seconds) + time.perf_counter() - begun)
+    return {"recipe": asdict(recipe), "seconds": seconds, "losses": thinned(course.losses)}
 
 
 def rate_at(step: int, recipe: Recipe) -> float:

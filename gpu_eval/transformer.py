@@ -185,9 +185,11 @@ class Transformer(nn.Module):
 
         Of nodes of a tree, M, too: [B, K + M, V]. They need a memory with so much more room.
         """
-        if nodes is not None:
-            x = torch.cat([x, self.tok_embeddings(nodes.tokens)], dim=1)
-        return self.logits(self.hidden(x, places, memory, present, nodes))
+        return self.logits(self.hidden(self.with_tokens(x, nodes), places, memory, present, nodes))
+
+    def with_tokens(self, x: Tensor, nodes: Nodes | None) -> Tensor:
+        """Input vectors x [B, K, D], and those of nodes after them."""
+        return x if nodes is None else torch.cat([x, self.tok_embeddings(nodes.tokens)], dim=1)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.output(self.norm(hidden))

@@ -51,6 +51,16 @@ class Task(NamedTuple):
     eos: int | None = None
 
 
+def drafting(task: Task, length: Array) -> Any:
+    """The draft model in a round that begins with the first length [B] tokens final.
+
+    Most models know the tokens and nothing else.  One that drafts from what the target made of the final tokens, as a
+    head on its features does (EAGLE), has `since(length) -> model`: how it drafts while no later token is final.
+    """
+    model: Any = task.draft
+    return model.since(length) if hasattr(model, "since") else model
+
+
 class Rows(NamedTuple):
     """State of a decoder that keeps nothing but final tokens: tokens [B, N] (0 beyond length), length [B]."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from specsim.arrays import Array, is_exact, namespace, to_numpy
-from specsim.decoding import Decoder, Model, Task
+from specsim.decoding import Decoder, Task
 from specsim.errors import SpecsimError
 from specsim.rules import Strict
 from specsim.rules.codebooks import bind_codebook
@@ -44,20 +44,34 @@ def make_task(decoder: Decoder, target: Any, draft: Any, rule: Any, length: int 
     return Task(widened(target, length), verifier(bound), length, target.uniform, drafting, eos)
 
 
-def widened(model: Any, length: int) -> Model:
+def widened(model: Any, length: int) -> Any:
     """A model whose rows hold `length` tokens: it is asked with its own length, as windows reach beyond a shorter end.
 
     What stands in the added places is never looked at for a position that counts.
     """
-    if length >= model.length:
-        return model
+    return Widened(model, model.length) if length < model.length else model
 
-    def laws(tokens: Array, start: Array, count: int) -> Array:
+
+class Widened:
+    """A model that fills rows up to its own length, `full`; what else it can do, it can do of such rows."""
+
+    def __init__(self, model: Any, full: int) -> None:
+        self.model, self.full = model, full
+        if hasattr(model, "tree"):
+            self.tree = lambda tokens, *asked: model.tree(self.filled(tokens), *asked)
+        if hasattr(model, "since"):
+            self.since = lambda length: Widened(model.since(length), full)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def __call__(self, tokens: Array, start: Array, count: int) -> Array:
+        return self.model(self.filled(tokens), start, count)
+
+    def filled(self, tokens: Array) -> Array:
+        """tokens [B, T] -> [B, full]."""
         xp, beyond = namespace(tokens), 0 * tokens[:, :1]
-        filled = xp.broadcast_to(beyond, (tokens.shape[0], model.length - tokens.shape[1]))
-        return model(xp.concat([tokens, filled], axis=1), start, count)
-
-    return laws
+        return xp.concat([tokens, xp.broadcast_to(beyond, (len(tokens), self.full - tokens.shape[1]))], axis=1)
 
 
 def require_decoder(decoder: Any) -> Any:

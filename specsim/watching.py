@@ -69,11 +69,13 @@ class Guarded:
     may have `broken` [B]: rows whose laws it could not know, being asked in another order than it was promised.
     """
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, looks: list[Array] | None = None) -> None:
         self.model, self.name = model, name
-        self.looks: list[Array] = []
+        self.looks: list[Array] = [] if looks is None else looks
         if hasattr(model, "tree"):
             self.tree = self.look_at_tree
+        if hasattr(model, "since"):
+            self.since = self.look_since
 
     def __call__(self, tokens: Array, start: Array, count: int) -> Array:
         return self.looked_at(self.model(tokens, start, count), start)
@@ -81,6 +83,10 @@ class Guarded:
     def look_at_tree(self, tokens: Array, start: Array, nodes: Array, branches: Any) -> Array:
         """The same of a model that reads trees: positions are counted as if its nodes stood in a row."""
         return self.looked_at(self.model.tree(tokens, start, nodes, branches), start)
+
+    def look_since(self, length: Array) -> Guarded:
+        """The same of a model that knows which tokens are final."""
+        return Guarded(self.model.since(length), self.name, self.looks)
 
     def looked_at(self, laws: Array, start: Array) -> Array:
         """Laws [B, S, V], noted."""

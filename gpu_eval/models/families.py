@@ -74,7 +74,7 @@ def load_family(name: str, weights: Path | None, device: torch.device, dtype: to
 
         return load(name, weights)
     if name not in FAMILIES:
-        raise SpecsimError(f"model {name!r}: choose fashion, {', '.join(FAMILIES)}, or FILE.py:function")
+        raise SpecsimError(f"model {name!r}: choose fashion, fashion-eagle, {', '.join(FAMILIES)}, or FILE.py:function")
     if weights is None:
         raise SpecsimError(f"model {name} needs --weights DIR, a folder with: {FAMILIES[name].needs}")
     return FAMILIES[name].load(weights, device, dtype)
@@ -84,12 +84,12 @@ def load_pair(
     name: str, weights: Path | None, draft: Path | None, device: torch.device, dtype: torch.dtype | None
 ) -> Pair:
     """Target and draft of a run.  dtype None: float32 on a CPU, bfloat16 on a GPU; `fashion` is small: float32."""
-    if name == "fashion":
-        from gpu_eval.fashion import load_fashion
+    from gpu_eval.fashion import SHIPPED
 
+    if name in SHIPPED:
         if weights is not None or draft is not None:
-            raise SpecsimError("model fashion ships with its weights: leave --weights and --draft-weights out")
-        return load_fashion(device, dtype or torch.float32).pair()
+            raise SpecsimError(f"model {name} ships with its weights: leave --weights and --draft-weights out")
+        return SHIPPED[name](device, dtype or torch.float32).pair()
     if ".py:" in name and dtype is not None:
         raise SpecsimError(f"--dtype beside --model {name}: the function decides what numbers its model computes with")
     dtype = dtype or (torch.bfloat16 if device.type == "cuda" else torch.float32)

@@ -125,6 +125,13 @@ class HuggingFace:
         places = torch.arange(whole.shape[1], device=slots.device).expand(len(slots), -1)
         return self.head(self.hidden(whole, places, None)[:, self.before :])
 
+    def move(self, memory: Places, nodes: Tensor, slots: Tensor) -> None:
+        """See `gpu_eval.network.Network`."""
+        places, rows = self.before + slots, torch.arange(len(nodes), device=nodes.device)[:, None]
+        source = torch.where(nodes > 0, self.before + self.length - 1 + nodes, places)
+        for whole in (part for pair in memory.layers.values() for part in pair):
+            whole[rows, :, places] = whole[rows, :, source]
+
     def held(self, tokens: Tensor, slots: Tensor) -> Tensor:
         """Input vectors [R, K, D]: the prompt's last at slot 0, tokens[:, t - 1] at slot t."""
         vectors = self.embed(tokens.gather(1, (slots - 1).clamp(min=0)))

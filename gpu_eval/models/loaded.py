@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
 from gpu_eval.cache import Cached
+from gpu_eval.eagle import Eagle
+from gpu_eval.head import Head
 from gpu_eval.network import ImageModel, Network
 from gpu_eval.processing import Processing
 from gpu_eval.prompts import Prompt
@@ -50,6 +53,10 @@ class Loaded:
         model = ImageModel(self.network(prompts, processing.guided), processing, self.codebook, checked)
         return Cached(model, ahead) if cached else model
 
+    def beside(self, target: Cached, prompts: Sequence[Prompt], processing: Processing, ahead: int | None) -> Any:
+        """As the draft of a target."""
+        return self.model(prompts, processing, ahead=ahead, checked=False)
+
     def require_kind(self, prompts: Sequence[Prompt]) -> None:
         """Labels for a model of labels, texts for one of texts."""
         for number, prompt in enumerate(prompts):
@@ -61,14 +68,26 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Headed:
+    """A draft made of a trained head: it reads prompts, tokens and features through its target."""
+
+    name: str
+    head: Head
+
+    def beside(self, target: Cached, prompts: Sequence[Prompt], processing: Processing, ahead: int | None) -> Any:
+        """As the draft of a target."""
+        return Eagle(self.head, target)
+
+
+@dataclass(frozen=True)
 class Pair:
     """A target and, for decoders that draft from a model, a draft of the same tokens that reads the same prompts."""
 
     target: Loaded
-    draft: Loaded | None = None
+    draft: Loaded | Headed | None = None
 
     def __post_init__(self) -> None:
-        if self.draft is None:
+        if not isinstance(self.draft, Loaded):
             return
         for name in ("prompts", "grid"):
             ours, theirs = getattr(self.target, name), getattr(self.draft, name)
@@ -78,7 +97,7 @@ class Pair:
                     "a draft must read the same prompts and write the same tokens"
                 )
 
-    def drafting(self) -> Loaded:
+    def drafting(self) -> Loaded | Headed:
         """The draft, or an error that says how to give one."""
         if self.draft is None:
             raise SpecsimError(

@@ -18,6 +18,7 @@ SHIPPED = {
     "memory": "less than .1 GB",
     "status": "measured, see the model card beside its weights",
 }
+HEADED = SHIPPED | {"needs": "nothing: the same target, for which a trained head drafts (EAGLE-1)"}
 OWN = {
     "tokens": "any",
     "reads": "label or text",
@@ -30,7 +31,7 @@ OWN = {
 def rows() -> dict[str, dict[str, str]]:
     """Every model by name."""
     families = {name: {k: v for k, v in asdict(row).items() if k != "load"} for name, row in FAMILIES.items()}
-    return {"fashion": SHIPPED} | families | {"FILE.py:function": OWN}
+    return {"fashion": SHIPPED, "fashion-eagle": HEADED} | families | {"FILE.py:function": OWN}
 
 
 def models_json() -> dict[str, Any]:

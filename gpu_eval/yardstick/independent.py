@@ -44,18 +44,19 @@ def train(data: Path, out: Path, recipe: Recipe) -> None:
     tokenizer, _ = store.load_module(Tokenizer, TokenizerConfig, WEIGHTS / "tokenizer.safetensors", "fashion.tokenizer")
     (tokens, labels), tests = (encoded(tokenizer, data, split) for split in ("train", "t10k"))
     torch.manual_seed(recipe.seed)
-    net = Transformer(CONFIG)
+    net, state = Transformer(CONFIG), out.with_suffix(".state")
 
     def loss_at(rows: Tensor, generator: torch.Generator) -> Tensor:
         dropped = torch.rand(len(rows), generator=generator) < LABEL_DROPOUT
         with torch.autocast("cpu", torch.bfloat16), sdpa_kernel(SDPBackend.MATH):
             return next_token_loss(net, tokens[rows], torch.where(dropped, CLASSES, labels[rows])).mean()
 
-    notes = fit("independent", net.parameters(), loss_at, len(tokens), recipe)
+    notes = fit("independent", net, loss_at, len(tokens), recipe, state)
     net.load_state_dict(store.half(net))  # measure what is shipped
     nats = in_chunks(lambda *rows: next_token_loss(net, *rows), *tests).mean().item()
     notes |= {"test_nats": round(nats, 4), "tokenizer": store.fingerprint(tokenizer.codebook)}
     store.save_module(out, KIND, net, notes | {"parameters": sum(weight.numel() for weight in net.parameters())})
+    state.unlink(missing_ok=True)
 
 
 def encoded(tokenizer: Tokenizer, data: Path, split: str) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from specsim.terminal import FAILS, emit, needing, progress_bar, say
 def run(
     decoder: DecoderSpec,
     out: Annotated[str, option("--out", "Directory for images.png and result.json.")],
-    model: Annotated[str, option("--model", "fashion, a family of `specsim models`, or FILE.py:function.")] = "fashion",
+    model: Annotated[str, option("--model", "A name from `specsim models`, or FILE.py:function.")] = "fashion",
     weights: Annotated[Path | None, option("--weights", "Folder of the model's weights.")] = None,
     draft_weights: Annotated[Path | None, option("--draft-weights", "The same of a smaller one that drafts.")] = None,
     dtype: Annotated[str | None, option("--dtype", "float32, bfloat16, float16, float64.")] = None,

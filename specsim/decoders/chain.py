@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from specsim.arrays import Array, arange, hits, namespace, place, slot
-from specsim.decoding import NOWHERE, Round, Rows, Task, require_slots, settle
+from specsim.decoding import NOWHERE, Round, Rows, Task, drafting, require_slots, settle
 from specsim.verification import Drafted, draw_stop
 
 
@@ -64,12 +64,11 @@ def draft_chain(
 ) -> tuple[tuple[Array, Array, Array], list[Array]]:
     """Draw a chain of drafts -> ((tokens, length, drafts [B, L]), draft laws, L of [B, V])."""
     xp = namespace(state.tokens)
-    assert task.draft is not None
     tokens, length = state
     drafts = xp.broadcast_to(0 * length[:, None], (length.shape[0], size))
     laws: list[Array] = []
     for i in range(size):
-        law = task.draft(place(tokens, length, drafts[:, :i]), length + i, 1)[:, 0, :]
+        law = drafting(task, length)(place(tokens, length, drafts[:, :i]), length + i, 1)[:, 0, :]
         position = xp.where(length + i < end, length + i, NOWHERE)
         token, (tokens, length, drafts, *laws) = choose.token(law, position, (tokens, length, drafts, *laws, law))
         drafts = xp.where(arange(size, drafts) == i, token[:, None], drafts)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from specsim.arrays import Array, arange, namespace, point, slot
 from specsim.decoders.tree_round import after, tree_round
-from specsim.decoding import Round, Rows, Task, require_slots
+from specsim.decoding import Round, Rows, Task, drafting, require_slots
 from specsim.errors import require
 from specsim.grown import Grown, first_of
 from specsim.trees import MOST_NODES
@@ -81,10 +81,10 @@ def grow(state: Rows, task: Task, depth: int, width: int) -> Candidates:
 
 def laws_at(task: Task, state: Rows, found: Candidates, chosen: Array, level: int, width: int) -> Array:
     """The draft model's laws after the chosen nodes [B, P] of one level, [B, P, V]."""
-    assert task.draft is not None
-    if level and hasattr(task.draft, "tree"):
+    model = drafting(task, state.length)
+    if level and hasattr(model, "tree"):
         grown = Grown(found.parent, found.rank, found.level, level, width)
-        return slot(task.draft.tree(state.tokens, state.length, found.tokens, grown), chosen)
+        return slot(model.tree(state.tokens, state.length, found.tokens, grown), chosen)
     xp, laws = namespace(chosen), []
     for node in range(chosen.shape[1]):
         up, way = chosen[:, node : node + 1], []
@@ -92,7 +92,7 @@ def laws_at(task: Task, state: Rows, found: Candidates, chosen: Array, level: in
             way.append(slot(found.tokens, up))
             up = slot(found.parent, up)
         tokens = xp.concat(way[::-1], axis=1) if way else state.tokens[:, :0]
-        laws.append(after(task.draft, state, tokens))
+        laws.append(after(model, state, tokens))
     return xp.stack(laws, axis=1)
 
 

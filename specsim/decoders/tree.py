@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from specsim.arrays import Array, namespace, slot
 from specsim.decoders.tree_round import after, tree_round
-from specsim.decoding import NOWHERE, Round, Rows, Task
+from specsim.decoding import NOWHERE, Round, Rows, Task, drafting
 from specsim.errors import require
 from specsim.siblings import SIBLINGS
 from specsim.trees import Branches, Paths, by_node, require_paths
@@ -46,17 +46,16 @@ class Tree:
 
     def drafted(self, state: Rows, choose: Any, task: Task, branches: Branches) -> tuple[Rows, Array, Array, Array]:
         """Draw the tree -> (state, tokens [B, S], real [B, S], laws [B, S, V])."""
-        assert task.draft is not None
         xp = namespace(state.tokens)
         tokens = xp.broadcast_to(0 * state.length[:, None], (state.length.shape[0], branches.size))
         real = tokens == 0
         draft = xp.broadcast_to(task.fresh, (*tokens.shape, task.fresh.shape[0]))
         for level in range(branches.depth):
-            law, token = laws(task.draft, state, tokens, branches, level), None
+            law, token = laws(task, state, tokens, branches, level), None
             position = state.length[:, None] + level + 0 * law_index(branches, level, tokens)
             for rank in range(branches.width):
                 law, there = SIBLINGS[self.siblings](law, token, rank)
-                there = there & (position < task.length - 1)
+                there = there & (position < task.length - 1) & has_child(branches, level, rank, tokens)
                 where = xp.where(there, position, NOWHERE)
                 token, (*held, tokens, real, draft, law, there, position) = choose.token(
                     law, where, (*state, tokens, real, draft, law, there, position)
@@ -66,6 +65,11 @@ class Tree:
                     put(branches, level, rank, old, new) for old, new in ((tokens, token), (real, there), (draft, law))
                 )
         return state, tokens, real, draft
+
+
+def has_child(branches: Branches, level: int, rank: int, like: Array) -> Array:
+    """Which nodes of a level have such a child, [B, P]: what is drawn for the others cannot matter."""
+    return by_node(branches.children[nodes_of(branches, level), rank] > 0, like)
 
 
 def law_index(branches: Branches, level: int, like: Array) -> Array:
@@ -89,10 +93,10 @@ def put(branches: Branches, level: int, rank: int, old: Array, new: Array) -> Ar
     return xp.where(takes[..., None] if old.ndim > 2 else takes, moved, old)
 
 
-def laws(model: Any, state: Rows, tokens: Array, branches: Branches, level: int) -> Array:
-    """The model's laws of what comes after each node of a level, [B, P, V]."""
-    nodes = nodes_of(branches, level)
-    if hasattr(model, "tree") and level:
+def laws(task: Task, state: Rows, tokens: Array, branches: Branches, level: int) -> Array:
+    """The draft model's laws of what comes after each node of a level, [B, P, V]."""
+    nodes, model = nodes_of(branches, level), drafting(task, state.length)
+    if level and hasattr(model, "tree"):
         known = branches.up_to(level)
         found = model.tree(state.tokens, state.length, tokens[:, : known.size], known)
         return found[:, int(nodes[0]) : int(nodes[-1]) + 1, :]

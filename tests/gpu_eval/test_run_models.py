@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gpu_eval import run as runs
-from gpu_eval.fashion import load_fashion
+from gpu_eval.fashion import SHIPPED, load_fashion
 from gpu_eval.models.families import FAMILIES, load_pair
 from gpu_eval.models.loaded import Pair
 from gpu_eval.prompts import Prompt
@@ -55,7 +55,7 @@ def test_a_draft_of_ones_own(capsys, monkeypatch, tmp_path):
 
 
 REFUSED = {
-    "no such family": (("--model", "lumina"), "choose fashion, llamagen, janus-pro, emu3"),
+    "no such family": (("--model", "lumina"), "choose fashion, fashion-eagle, llamagen, janus-pro, emu3"),
     "no weights": (("--model", "llamagen"), "needs --weights DIR, a folder with: c2i_"),
     "weights that ship": (("--weights", "."), "ships with its weights"),
     "an empty folder": (("--model", "llamagen", "--weights", "EMPTY"), "c2i_"),
@@ -85,7 +85,7 @@ def test_every_family_says_what_it_needs(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     content = json.loads(capsys.readouterr().out)
-    assert set(content["models"]) == {"fashion", *FAMILIES, "FILE.py:function"}
+    assert set(content["models"]) == {*SHIPPED, *FAMILIES, "FILE.py:function"}
     assert all(set(row) == {"tokens", "reads", "needs", "memory", "status"} for row in content["models"].values())
 
 

@@ -1,17 +1,21 @@
 """Trees of drafts on real networks: one forward, each node after its own way and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from gpu_eval import nodes as nodes_file
 from gpu_eval.cache import Cached
 from gpu_eval.fashion import load_fashion
+from gpu_eval.leaves import Leaves
 from gpu_eval.network import ImageModel
 from gpu_eval.nodes import Nodes
 from gpu_eval.processing import Processing
 from specsim import Autoregressive, DynamicTree, Lenient, Race, Strict, Tree, sample
 from specsim.decoders.tree_round import all_laws
 from specsim.decoding import Rows
+from specsim.errors import SpecsimError
 from specsim.trees import Branches
 
 ROUNDING = 1e-12  # float64 laws of a few layers, sums taken in another order
@@ -135,11 +139,78 @@ def test_one_forward_gives_what_many_do(rule, tree):
     assert torch.equal(one.tokens, many.tokens) and (one.calls == many.calls).all()
 
 
-def test_a_tree_costs_one_forward_of_its_nodes_and_what_was_kept():
+def test_a_tree_costs_one_forward_of_its_nodes_and_one_slot():
+    """Nodes that became final are moved, not read again; what was replaced is read."""
     model, seen = fashion_model(), []
     model.model.network.net.layers[0].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0].shape[1]))
     tokens, start = torch.zeros(3, 49, dtype=torch.int64), torch.tensor([4, 4, 4])
+    nodes = torch.arange(BRANCHES.size).expand(3, -1)
     model(tokens, start, 1)
-    model.tree(tokens, start, torch.zeros(3, BRANCHES.size, dtype=torch.int64), BRANCHES)  # makes room, reads all again
-    model.tree(tokens, start + 3, torch.zeros(3, BRANCHES.size, dtype=torch.int64), BRANCHES)
-    assert seen == [5, 5 + len(PATHS), 3 + len(PATHS)]
+    model.tree(tokens, start, nodes, BRANCHES)  # makes room, reads all again
+    tokens[:, 4:8] = torch.tensor(
+        [[2, 6, 9, 9], [1, 4, 7, 9], [3, 9, 9, 9]]
+    )  # two, three, one of its nodes, and others
+    model.tree(tokens, start + torch.tensor([3, 4, 2]), nodes, BRANCHES)
+    model.tree(tokens, start + torch.tensor([3, 4, 4]), nodes, BRANCHES)  # the third row went past the tree by two
+    assert seen == [5, 5 + len(PATHS), 1 + len(PATHS), 2 + len(PATHS)]
+
+
+def moves_the_sibling(self, tokens, length):
+    """A wrong way: the elder sibling's keys."""
+    nodes, count = KEPT(self, tokens, length)
+    return torch.where(nodes > 1, nodes - 1, nodes), count
+
+
+def moves_too_far(self, tokens, length):
+    """Keys of a node that the tokens did not go to."""
+    deepest = torch.full_like(self.start, BRANCHES.depth)
+    return self.way[:, -1], torch.minimum(deepest, length - 1 - self.start)
+
+
+KEPT = Leaves.kept
+
+
+@pytest.mark.parametrize("kept", [moves_the_sibling, moves_too_far], ids=lambda m: m.__name__)
+def test_wrong_keys_moved_are_seen(kept, monkeypatch):
+    monkeypatch.setattr(Leaves, "kept", kept)
+    with pytest.raises(AssertionError):
+        test_laws_after_nodes_that_became_final(fashion_model, 1.0)
+
+
+@pytest.mark.parametrize("guidance", [1.0, 2.0])
+@pytest.mark.parametrize("make", MODELS.values(), ids=list(MODELS))
+def test_laws_after_nodes_that_became_final(make, guidance):
+    """Rows go different ways of a tree, or none, or have other tokens before it; then windows and trees follow."""
+    tree, plain = make(guidance), NodeByNode(make(guidance, cached=False))
+    draws = torch.Generator().manual_seed(3)
+    tokens, start = torch.randint(tree.vocab, (3, tree.length), generator=draws), torch.zeros(3, dtype=torch.int64)
+    for round in range(8):
+        nodes = torch.randint(tree.vocab, (3, BRANCHES.size), generator=draws)
+        found, wanted = (all_laws(model, Rows(tokens, start), nodes, BRANCHES) for model in (tree, plain))
+        inside = start[:, None] + torch.as_tensor(BRANCHES.level) < tree.length
+        assert (found - wanted).abs().amax(-1)[inside].max() < ROUNDING
+        rows = []
+        for row, node in enumerate(torch.randint(BRANCHES.size, (3,), generator=draws).tolist()):
+            way = [step for step in BRANCHES.way[node].tolist() if step]
+            first = int(start[row])
+            kept = torch.cat([tokens[row, :first], nodes[row, way], torch.tensor([round])])[: tree.length]
+            rows.append(torch.cat([kept, tokens[row, len(kept) :]]))
+            start[row] = len(kept) if len(kept) < tree.length - 1 else 0
+        tokens = torch.stack(rows)
+        if round == 3:
+            tokens[1, 0] = (tokens[1, 0] + 1) % tree.vocab
+        if round % 3 == 1:
+            first = (start - 2).clamp(min=0)
+            assert (tree(tokens, first, 3) - plain(tokens, first, 3)).abs().max() < ROUNDING
+
+
+@pytest.mark.parametrize("decoder", [Tree(PATHS), Tree(PATHS, "independent"), DynamicTree(3, 3, 8)], ids=repr)
+def test_trees_keep_the_promise_of_asking_in_order(decoder):
+    """A verifier computes no slot before the tree's, a draft one: no call has to wait to learn how many."""
+    models = fashion_model(), fashion_model(draft=True)
+    promised = [Cached(replace(model.model, checked=False), ahead=ahead) for ahead, model in enumerate(models)]
+    found = sample(decoder, *promised, Lenient(1.5), rows=3, seed=4)
+    assert torch.equal(found.tokens, sample(decoder, *models, Lenient(1.5), rows=3, seed=4).tokens)
+    broken = Cached(replace(models[1].model, checked=False), ahead=0)
+    with pytest.raises(SpecsimError, match="changed more tokens than its cache was told"):
+        sample(decoder, models[0], broken, Lenient(9.0), rows=3, seed=4)
