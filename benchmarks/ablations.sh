@@ -29,6 +29,8 @@ exact() {
     # One neighbour of the two there are: with ten, every token lends to every other.
     run "exact_optimal_residual_$table" "LanternPlus(k=1)" "Optimal(LanternPlus(k=1))" \
         "Lantern(k=1, delta=0.4)" "Optimal(Lantern(k=1, delta=0.4))" "${files[@]}"
+    run "exact_optimal_residual_tree_$table" Strict "LanternPlus(k=1)" "Optimal(LanternPlus(k=1))" "LanternPlus(k=1, lam=2)" \
+        "Optimal(LanternPlus(k=1, lam=2))" "${files[@]}" --decoder "Tree()"
     run "exact_content_aware_$table" "${aware[@]}" "${files[@]}" --decoder "Jacobi(window=3)" --at-calls "$window_goal"
     run "exact_grouped_$table" Strict "Grouped(size=2, gap=1.0, distance=1e9)" "Partitioned(size=2)" "Lenient()" \
         "${files[@]}" --decoder "Jacobi(window=3)"
@@ -46,6 +48,11 @@ for level in 2.8 3.4; do
 done
 # COOL-SD: the optimal residual inside LANTERN++ and LANTERN.  Acceptance is the same, so nothing is retuned.
 run optimal_residual "${lantern[@]}" --decoder "Chain(lookahead=4)" "${shared[@]}"
+# The same where it was published: a trained head drafts EAGLE-1's tree.  There the second sibling is judged against
+# what the residual left, so acceptance is not the same.
+eagle="$(python -c 'from specsim import Tree; from specsim.trees import EAGLE_TREE; print(Tree(EAGLE_TREE))')"
+run optimal_residual_tree Strict "LanternPlus(k=10, lam=5)" "Optimal(LanternPlus(k=10, lam=5))" \
+    --decoder "$eagle" --model fashion-eagle --images "${IMAGES:-600}" --seeds "${SEEDS:-0 1 2}"
 # CSD against Addition and Amplify, on Jacobi decoding as published.
 run content_aware "${aware[@]}" --decoder "Jacobi(window=16)" --at-tokens-per-call 2.35 "${tuned[@]}"
 # GSD, its partition, and uniform lenience.

@@ -89,11 +89,13 @@ class Eagle:
         features = self.read(tokens, start, start + 1)
         level, parent = (branches.of(name, nodes) for name in ("level", "parent"))
         last = start.clamp(max=self.length - 1)
-        asked = Nodes(nodes[:, 1:], last[:, None] + level[:, 1:], last, branches.of("sees", nodes)[:, 1:, 1:])
-        held, depth = self.held(nodes, parent, level, start)
-        up = wide(self.model.every(parent)[0], held)[:, 1:]
+        sees, (held, depth) = branches.of("sees", nodes)[:, 1:, 1:], self.held(nodes, parent, level, start)
+        new = self.nodes.tokens.shape[1] if self.nodes is not None and depth else 1  # the first node without a guess
+        asked = Nodes(nodes[:, new:], last[:, None] + level[:, new:], last, sees[:, new - 1 :])
+        (up,) = self.model.every(parent[:, new:])
         for _ in range(depth, branches.depth):  # deeper nodes read nothing yet: their guess is made again
-            held = self.guess(last[:, None], features, asked, held.gather(1, up))
+            found = self.guess(last[:, None], features, asked, held.gather(1, wide(up, held)))
+            held = torch.cat([held[:, :new], found[:, 1:]], dim=1)
         self.nodes = Guessed(nodes.clone(), parent.clone(), start.clone(), branches.depth, held)
         return self.model.laws(self.model.read(held), start)
 

@@ -129,6 +129,12 @@ SHIPPED: dict[str, Callable[..., Fashion]] = {"fashion": load_fashion, "fashion-
 """The models that ship: the same target, drafted for by the small model or by the head."""
 
 
+def load_shipped(device: torch.device | str = "cpu") -> dict[str, Fashion]:
+    """All of them by name, read once."""
+    fashion = load_fashion(device)
+    return {"fashion": fashion, "fashion-eagle": fashion.with_head()}
+
+
 def _load(module_type: type, config_type: type, folder: Path, name: str) -> tuple[Any, dict[str, Any]]:
     return store.load_module(module_type, config_type, folder / f"{name}.safetensors", f"fashion.{name}")
 

@@ -11,7 +11,10 @@ from torch.nn import functional as F
 
 class Nodes(NamedTuple):
     """tokens [R, M] that nodes hold; slots [R, M]: where each would stand, were it kept; start [R]: the last slot
-    before all of them; sees [R, M, M]: which nodes a node comes after, itself included."""
+    before all of them; sees [R, M, T]: which nodes a node comes after, itself included.
+
+    T may be more than M: the last M nodes of a tree then, whose others are in the memory already.
+    """
 
     tokens: Tensor
     slots: Tensor
@@ -24,13 +27,14 @@ class Nodes(NamedTuple):
         return self.tokens.shape[1]
 
     def places(self, first: int) -> Tensor:
-        """Places of their keys and values from `first` on, [R, M]."""
-        return first + torch.arange(self.many, device=self.tokens.device).expand(len(self.tokens), -1)
+        """Places of their keys and values, [R, M]; `first`: of the tree's first node."""
+        known = self.sees.shape[-1] - self.many
+        return first + known + torch.arange(self.many, device=self.tokens.device).expand(len(self.tokens), -1)
 
     def mask(self, slots: Tensor, start: Tensor) -> Tensor:
-        """What slots and nodes see, [R, 1, K + M, keys + M], from what slots see of the keys of slots, [R, 1, K, keys],
+        """What slots and nodes see, [R, 1, K + M, keys + T], from what slots see of the keys of slots, [R, 1, K, keys],
         and what the slot before the nodes sees, [R, 1, 1, keys]: no slot sees a node."""
-        before = F.pad(slots, (0, self.many))
+        before = F.pad(slots, (0, self.sees.shape[-1]))
         after = torch.cat([start.expand(-1, -1, self.many, -1), self.sees[:, None]], dim=-1)
         return torch.cat([before, after], dim=2)
 

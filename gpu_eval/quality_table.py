@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from gpu_eval.fashion import Fashion, load_fashion
+from gpu_eval.fashion import Fashion, load_shipped
 from gpu_eval.figures import METHOD, NORMAL_METHOD, ratio_interval
 from gpu_eval.processing import Processing
 from gpu_eval.provenance import provenance
@@ -46,7 +46,7 @@ def settings(images: int, device: str) -> dict[str, Any]:
 
 def plan_of(system: System, images: int, seed: int) -> Plan:
     """A system's plan: labels in turn."""
-    return Plan("fashion", system.real, system.rule, images, seed, BATCH, processing=PROCESSING)
+    return Plan(system.model, system.real, system.rule, images, seed, BATCH, processing=PROCESSING)
 
 
 def pool_for(fashion: Fashion, images: int, seed: int, progress: Progress | None = None) -> Pool:
@@ -59,6 +59,7 @@ def definition(system: System) -> dict[str, str | None]:
     """What a row must still be made by when a file is gone on with."""
     return {
         "system": system.name,
+        "model": system.model,
         "decoder": repr(system.real),
         "rule": None if system.rule is None else repr(system.rule),
     }
@@ -88,10 +89,11 @@ def kept_rows(out: Path, wanted: dict[str, Any]) -> list[dict[str, Any]]:
         raise SpecsimError(f"{out} was made with {content['settings']}, not {wanted}: choose another --out")
     today = {system.name: definition(system) for system in SYSTEMS}
     for row in content["rows"]:
-        if {name: row.get(name) for name in ("system", "decoder", "rule")} != today.get(row["system"]):
-            made = f"{row.get('decoder')!r}, {row.get('rule')!r}"
+        made = {name: row.get(name) for name in ("system", "decoder", "rule")} | {"model": row.get("model", "fashion")}
+        if made != today.get(row["system"]):
+            by = f"{row.get('decoder')!r}, {row.get('rule')!r}"
             raise SpecsimError(
-                f"{out}: {row['system']!r} was made by {made}, not by today's system: choose another --out"
+                f"{out}: {row['system']!r} was made by {by}, not by today's system: choose another --out"
             )
     return content["rows"]
 
@@ -110,20 +112,21 @@ def table(
     rows = kept_rows(out, wanted)
     have = {(row["system"], row["seed"]) for row in rows}
     missing = {seed: some for seed in seeds if (some := [s for s in systems if (s.name, seed) not in have])}
-    for row in new_rows(load_fashion(device), missing, images, progress):
+    for row in new_rows(load_shipped(device), missing, images, progress):
         rows = in_order([*rows, row | {"commit": source["commit"]}])
         write_text(out, json.dumps(file_content(rows, wanted, command, source), indent=1, allow_nan=False) + "\n")
     return file_content(rows, wanted, command, source)
 
 
 def new_rows(
-    fashion: Fashion, missing: dict[int, list[System]], images: int, progress: Progress
+    shipped: dict[str, Fashion], missing: dict[int, list[System]], images: int, progress: Progress
 ) -> Iterator[dict[str, Any]]:
     """Row after row, seed by seed: a seed's systems share its pool."""
     count = Count(images, sum(1 + len(systems) for systems in missing.values()), progress)
     for seed, systems in missing.items():
-        pool = pool_for(fashion, images, seed, count.next())
+        pool = pool_for(shipped["fashion"], images, seed, count.next())
         for system in systems:
+            fashion = shipped[system.model]
             done = decode(plan_of(system, images, seed), fashion, progress=count.next())
             yield row_of(fashion, system, seed, done, pool)
 

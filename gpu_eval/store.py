@@ -31,7 +31,9 @@ def write(path: Path, kind: str, tensors: Weights, notes: dict[str, Any]) -> Non
 def read(path: Path, kind: str) -> tuple[Weights, dict[str, Any]]:
     """Tensors and notes of a file that `write` made with the same kind; anything else is a one-line error."""
     if not path.is_file():
-        raise SpecsimError(f"no file {path}: train it with `python -m gpu_eval.train_fashion` (a head: gpu_eval.train_head)")
+        raise SpecsimError(
+            f"no file {path}: train it with `python -m gpu_eval.train_fashion` (a head: gpu_eval.train_head)"
+        )
     try:
         with safe_open(path, "pt") as file:
             header = file.metadata() or {}

@@ -21,6 +21,13 @@ from specsim.verification import Block, Rule, verdict_at
 MOST_NODES = 1024
 """Drafts of a tree: published ones verify up to 60 and grow up to 510."""
 Paths = tuple[tuple[int, ...], ...]
+EAGLE_TREE: Paths = (
+    *((0,), (1,), (2,), (3,)),
+    *((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)),
+    *((0, 0, 0), (0, 0, 1), (0, 0, 2), (0, 1, 0), (0, 1, 1), (0, 2, 0), (0, 2, 1), (1, 0, 0)),
+    *((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, 2), (0, 0, 0, 0, 0), (0, 0, 0, 0, 1)),
+)
+"""The fixed tree of EAGLE-1's release, 25 nodes on five levels, which LANTERN++ verifies too."""
 
 
 @dataclass(frozen=True)

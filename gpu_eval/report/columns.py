@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpu_eval.report.rows import TABLES, Row
+from specsim.decoding import Decoder
 
 
 class Column(NamedTuple):
@@ -38,6 +39,8 @@ def rounded_zero_or(value: float | None) -> str:
     return zero_or(0 if value is not None and value < ROUNDING else value)
 
 
+WIDEST = 120
+"""Characters of a decoder in a table; the JSON has all of them."""
 ROUNDING = 1e-12
 """A mean of some hundred float64 total variations of exact laws: rounding stays below 1e-14, bias does not."""
 
@@ -71,7 +74,13 @@ def described(row: Row) -> str:
     rule = "" if row.system.rule is None else f", {row.system.rule!r}"
     small = "" if row.system.small_rule is None else f"; on the table models `{row.system.small_rule!r}`"
     warning = f" ⚠ {row.system.warning}" if row.system.warning else ""
-    return f"{row.system.about}: `{row.system.real!r}{rule}`{small}{warning}"
+    return f"{row.system.about}: `{brief(row.system.real)}{rule}`{small}{warning}"
+
+
+def brief(decoder: Decoder) -> str:
+    """A decoder as it is written, but for large trees."""
+    text = repr(decoder)
+    return text if len(text) <= WIDEST else f"{type(decoder).__name__}: {len(getattr(decoder, 'paths', ()))} nodes"
 
 
 ABOUT = (SYSTEM, Column("what it is", described))

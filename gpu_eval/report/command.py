@@ -15,7 +15,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from gpu_eval.fashion import load_fashion
+from gpu_eval.fashion import load_shipped
 from gpu_eval.provenance import provenance
 from gpu_eval.quality.table import POOL_SEEDS
 from gpu_eval.quality_table import pool_for
@@ -52,10 +52,11 @@ def report_to_directory(
     require(0 <= seed <= MOST_SEED, "report", "seed", seed, f"from 0 to {MOST_SEED}")
     out = ready_directory(directory, (*PAGES, *(name for name, _ in PICTURES.values())))
     begin = time.perf_counter()
-    model, models = load_fashion(best_device()), table_models()
+    shipped, models = load_shipped(best_device()), table_models()
+    model = shipped["fashion"]
     pool, rows = pool_for(model, images, seed), []
     for i, system in enumerate(SYSTEMS):
-        rows.append(row(system, model, models, pool, images, seed))
+        rows.append(row(system, shipped, models, pool, images, seed))
         if progress is not None:
             progress(i + 1, len(SYSTEMS))
     source = provenance(model.target_net.output.weight.device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gpu_eval.report.rows import TABLES, Row
 
 SLOWER = 1.2
@@ -10,7 +12,9 @@ SLOWER = 1.2
 
 def findings(rows: list[Row]) -> list[str]:
     """Every sentence that holds here."""
-    return [said for finding in (warned, biased, dominated, floor, undecided, slower) for said in finding(rows)]
+    return [
+        said for finding in (warned, biased, dominated, wasteful, floor, undecided, slower) for said in finding(rows)
+    ]
 
 
 def warned(rows: list[Row]) -> list[str]:
@@ -57,6 +61,34 @@ def beats(one: Row, other: Row) -> bool:
     """Whether `one` has less TV and no more calls than `other` on every table."""
     pairs = [(one.exact[name], other.exact[name]) for name in TABLES]
     return all(a.tv < b.tv and a.calls <= b.calls for a, b in pairs)
+
+
+def wasteful(rows: list[Row]) -> list[str]:
+    """Systems that verify more drafts a call than another one with their rule and draft model, and keep fewer."""
+    said = []
+    for row in rows:
+        for other in rows:
+            same = (row.system.rule, row.system.model) == (other.system.rule, other.system.model)
+            if same and drafts(row) > drafts(other) > 0 and below(row, other):
+                many = f"{drafts(row)} drafts a call for {row.tokens_per_call['value']:.2f} tokens"
+                few = f"{other.system.name}'s {drafts(other)} for {other.tokens_per_call['value']:.2f}"
+                said.append(f"**{row.system.name}** ({many}, {few})")
+    return [f"More drafts, fewer tokens with the same rule and draft model: {'; '.join(said)}."] if said else []
+
+
+def drafts(row: Row) -> int:
+    """Most drafts that a call from a draft model verifies; 0 where there is none."""
+    real: Any = row.system.real
+    if not real.needs_draft:
+        return 0
+    real = getattr(real, "decoder", real)
+    return len(getattr(real, "paths", ())) or getattr(real, "nodes", 0) or getattr(real, "lookahead", 0)
+
+
+def below(one: Row, other: Row) -> bool:
+    """Whether one keeps fewer tokens a call than the other, by their intervals."""
+    mine, theirs = one.tokens_per_call["interval"], other.tokens_per_call["interval"]
+    return mine is not None and theirs is not None and mine[1] < theirs[0]
 
 
 def floor(rows: list[Row]) -> list[str]:

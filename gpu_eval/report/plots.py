@@ -144,7 +144,7 @@ def slot_rates(rows: list[Any]) -> bytes:
     chains = [row for row in shown if row.system.real.needs_draft]
     windows = [row for row in shown if not row.system.real.needs_draft]
     figure, panels = plt.subplots(2, 1, figsize=(7, 10))
-    for axes, group, name in zip(panels, (chains, windows), ("chain", "window"), strict=True):
+    for axes, group, name in zip(panels, (chains, windows), ("chain, level of a tree", "window"), strict=True):
         for number, (kept, names) in enumerate(curves(group).items()):
             style: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "linewidth": 1, "markersize": 4}
             axes.plot(range(len(kept)), kept, label=shortened(names, 40), color=PALETTE[number % len(PALETTE)], **style)

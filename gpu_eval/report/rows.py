@@ -85,9 +85,12 @@ def exact_figures(system: System, models: Models) -> Exact:
     return Exact(law.tv(models.target), law.calls, judged)
 
 
-def row(system: System, model: Fashion, models: dict[str, Models], pool: Pool, images: int, seed: int) -> Row:
-    """Compute everything about one system."""
-    plan = Plan("fashion", system.real, system.rule, images, seed, batch=min(images, BATCH))
+def row(
+    system: System, shipped: dict[str, Fashion], models: dict[str, Models], pool: Pool, images: int, seed: int
+) -> Row:
+    """Compute everything about one system.  shipped: image models by name."""
+    model = shipped[system.model]
+    plan = Plan(system.model, system.real, system.rule, images, seed, batch=min(images, BATCH))
     exact = {name: exact_figures(system, some) for name, some in models.items()}
     done = decode(plan, model)
     return row_of(system, exact, done, quality_of(model, plan.processing, done, pool))
@@ -116,6 +119,7 @@ def as_json(row: Row) -> dict[str, Any]:
     return {
         "system": row.system.name,
         "about": row.system.about,
+        "model": row.system.model,
         "decoder": repr(row.system.real),
         "rule": None if row.system.rule is None else repr(row.system.rule),
         "table_rule": None if row.system.small_rule is None else repr(row.system.small_rule),

@@ -17,6 +17,7 @@ from specsim import (
     Chain,
     ContentAware,
     ContentAwareUnmasked,
+    DynamicTree,
     Ensemble,
     FuzzyJS,
     FuzzyKL,
@@ -32,9 +33,11 @@ from specsim import (
     Race,
     RelaxedBonus,
     Strict,
+    Tree,
     Typical,
 )
 from specsim.decoding import Decoder
+from specsim.trees import EAGLE_TREE
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class System:
     """A published way to decode.
 
     small: its decoder on the table models; real: the same decoder at a realistic size on the image model.
+    model: the shipped image model it runs on, by name: which draft it has; table models have their own.
     small_rule: the rule there, where the published one is in units that three tokens do not have.
     warning: said beside the row where the system is known not to do what it claims.
     """
@@ -53,6 +57,7 @@ class System:
     rule: Any = None
     warning: str = ""
     small_rule: Any = None
+    model: str = "fashion"
 
 
 SMALL, REAL = Chain(lookahead=3), Chain(lookahead=4)
@@ -76,6 +81,21 @@ def jacobi(name: str, about: str, rule: Any, continuation: str = "independent", 
     """A row that differs from speculative Jacobi decoding in its rule or its continuation."""
     small, real = (Jacobi(window, continuation) for window in (3, 16))
     return System(name, about, small, real, rule, warning)
+
+
+def headed(name: str, about: str, small: Decoder, real: Decoder, rule: Any) -> System:
+    """A row whose drafts a trained head makes."""
+    return System(name, about, small, real, rule, model="fashion-eagle")
+
+
+def tree(name: str, about: str, rule: Any) -> System:
+    """A row that differs from EAGLE-1 in its rule alone."""
+    return headed(name, about, Tree(), Tree(EAGLE_TREE), rule)
+
+
+def grown(name: str, about: str, rule: Any) -> System:
+    """A row that differs from EAGLE-2 in its rule alone; as many nodes as EAGLE-1's tree."""
+    return headed(name, about, DynamicTree(3, 2, 5), DynamicTree(5, 4, len(EAGLE_TREE)), rule)
 
 
 STALE = (
@@ -105,6 +125,18 @@ PAPERS: tuple[System, ...] = (
     System("race (chain)", "match verification, shared noise", Race(SMALL), Race(REAL)),
 )
 """What the four summaries of the three papers compare, each on the decoder it was published on."""
+
+TREES: tuple[System, ...] = (
+    headed("EAGLE-1 chain", "a trained head drafts a chain", SMALL, REAL, Strict()),
+    tree("EAGLE-1 tree", "a trained head drafts the released tree, siblings without replacement", Strict()),
+    grown("EAGLE-2 tree", "the head's likeliest tokens, grown where they are likely", Strict()),
+    tree("LANTERN++ tree", "relative budget, released residual, in EAGLE-1's tree", LanternPlus(10, 5.0)),
+    tree("LANTERN++ G* tree", "the same with the optimal residual", Optimal(LanternPlus(10, 5.0))),
+    grown("LANTERN, EAGLE-2", "nearest codes, released residual, in EAGLE-2's tree", Lantern(10, 0.4)),
+    headed("COOL-SD 1.1, head", "annealed lenience, a trained head drafts", SMALL, REAL, Annealed(1.1, 0.7)),
+    headed("COOL-SD 2, head", "annealed lenience, a trained head drafts", SMALL, REAL, Annealed(2.0, 0.7)),
+)
+"""What the papers that train a draft compare, with the shipped head."""
 
 NEIGHBOURS: tuple[System, ...] = (
     chain("LANTERN dynamic", "LANTERN, the other released residual", LanternDynamic(10, 0.4)),
@@ -136,4 +168,4 @@ NEIGHBOURS: tuple[System, ...] = (
 )
 """Other schemes and variants, on a chain unless the name says otherwise."""
 
-SYSTEMS: tuple[System, ...] = PAPERS + NEIGHBOURS
+SYSTEMS: tuple[System, ...] = PAPERS + TREES + NEIGHBOURS

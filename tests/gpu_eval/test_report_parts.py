@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpu_eval.report.columns import rounded_zero_or, zero_or
-from gpu_eval.report.findings import findings
+from gpu_eval.report.findings import findings, wasteful
 from gpu_eval.report.maps import accepted
 from gpu_eval.report.plots import curves
 from gpu_eval.report.rows import TABLES, Exact, Row
 from gpu_eval.report.systems import System
-from specsim import Autoregressive
+from specsim import Autoregressive, Chain, DynamicTree, Lenient
 from specsim.sampling import Samples
 
 
@@ -39,6 +39,23 @@ def test_findings_are_true_of_their_rows():
     assert "Frechet distance of 1.0 [0.0, 2.0] at 40 images" in said[3]
     assert said[4].startswith("Of 4 exactly biased systems, these images tell 1 apart") and ": seen." in said[4]
     assert said[5].startswith("1 of 4 systems took over 20%") and said[5].endswith("the others: best, seen, wrong.")
+
+
+def drafting(name, decoder, interval, rule=None):
+    """A row that drafts, with its tokens per call."""
+    row = made(name, 0, 2)
+    tokens = {"value": sum(interval) / 2, "interval": list(interval)}
+    return replace(row, system=replace(row.system, real=decoder, rule=rule), tokens_per_call=tokens)
+
+
+def test_more_drafts_that_keep_fewer_are_named():
+    chain, grown = Chain(4), DynamicTree(3, 3, 8)
+    rows = [made("AR", 0, 4), drafting("chain", chain, (2.0, 2.2)), drafting("tree", grown, (1.5, 1.9))]
+    (said,) = wasteful(rows)
+    assert said.endswith(": **tree** (8 drafts a call for 1.70 tokens, chain's 4 for 2.10).")
+    assert not wasteful([*rows[:2], drafting("tree", grown, (1.5, 2.0))])  # intervals that meet
+    assert not wasteful([*rows[:2], drafting("tree", grown, (1.5, 1.9), Lenient())])  # another rule
+    assert not wasteful([drafting("chain", chain, (1.0, 1.2)), drafting("tree", grown, (1.5, 1.9))])
 
 
 def test_a_small_bias_is_never_written_as_zero():
