@@ -24,8 +24,8 @@ REGRESSION = 1.0
 TOKENS = 0.1
 """Weight of the cross-entropy of the two laws, as published."""
 NOISE = 0.1
-"""Features are disturbed by uniform noise from -NOISE to NOISE in training, as published: the head meets its own
-guesses later."""
+"""Features are disturbed by uniform noise from -NOISE to NOISE in training: the head meets its own guesses later.  As
+the paper says; the release multiplies it by 512 and divides by the length of the sequence."""
 
 
 class Losses(NamedTuple):

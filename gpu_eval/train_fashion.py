@@ -26,7 +26,7 @@ from gpu_eval.idx import read_split
 from gpu_eval.tokenizer import Tokenizer, TokenizerConfig
 from gpu_eval.training import Recipe, fit, in_chunks, shown
 from gpu_eval.transformer import Config, Transformer
-from specsim.errors import SpecsimError
+from specsim.errors import SpecsimError, require
 
 CLASSES = 10
 SHIPPED_ROWS = 1000  # test images shipped as tokens: quality figures then need no data set
@@ -179,10 +179,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="a few steps a stage, to try the script")
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default 2)")
     chosen = parser.parse_args(arguments)
-    torch.set_num_threads(chosen.threads)
     quick = {stage: replace(recipe, steps=3, batch=8, warmup=1) for stage, recipe in FULL.items()}
     job = Job(chosen.data, chosen.out, quick if chosen.quick else FULL)
     try:
+        require(chosen.threads >= 1, "train", "threads", chosen.threads, "at least 1")
+        torch.set_num_threads(chosen.threads)
         require_writable(job.out)
         for stage in STAGES if chosen.stage == "all" else [chosen.stage]:
             if finished(job, stage):

@@ -1,7 +1,8 @@
 """Train the head that drafts for the shipped image model: python -m gpu_eval.train_head --data DIR [--out FILE].
 
 The target stands still; the head learns its features on the training images (`gpu_eval.head`).  Steps and seed are
-fixed, and a training that was stopped goes on where its `.state` file was kept last.
+fixed, and a training that was stopped goes on where its `.state` file was kept last.  A file that is there is never
+written over: one of the same recipe and target is finished, another one is refused.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
@@ -25,6 +26,7 @@ from gpu_eval.training import CHUNK, Recipe, fit
 from gpu_eval.transformer import Transformer
 from gpu_eval.yardstick.independent import encoded
 from specsim.errors import SpecsimError
+from specsim.files import ready_file
 from specsim.terminal import exit_status
 
 RECIPE = Recipe(steps=2400, batch=64, rate=2e-3, warmup=100, decay=0.05, seed=7)
@@ -46,12 +48,26 @@ def losses_of(head: Head, target: Transformer, tokens: Tensor, labels: Tensor, d
     return losses(head(vectors, before, target.standing(slots, slots[:1], None)), features, target.output)
 
 
+def finished(out: Path, recipe: Recipe, target: str) -> bool:
+    """Whether the file is there, made by the same recipe for the same target (its `store.fingerprint`)."""
+    if not out.exists():
+        return False
+    notes = store.read(out, HEAD)[1]
+    if (notes.get("recipe"), notes.get("target")) == (asdict(recipe), target):
+        return True
+    raise SpecsimError(f"{out} was trained by another recipe or for another target: delete it, or choose another --out")
+
+
 def train(data: Path, out: Path, recipe: Recipe, folder: Path) -> None:
     """Train on the training split, note the losses on the test images, write one file."""
     fashion = load_fashion(folder=folder)
+    target, given = fashion.target_net, store.fingerprint(fashion.target_net.output.weight)
+    if finished(out, recipe, given):
+        print(f"head: {out} is finished")
+        return
     (tokens, labels), tests = (encoded(fashion.tokenizer, data, split) for split in ("train", "t10k"))
     torch.manual_seed(recipe.seed)
-    head, target, state = Head(fashion.target_net.config), fashion.target_net, out.with_suffix(".state")
+    head, state = Head(target.config), out.with_name(f"{out.name}.state")
 
     def loss_at(rows: Tensor, generator: torch.Generator) -> Tensor:
         dropped = torch.rand(len(rows), generator=generator) < LABEL_DROPOUT
@@ -60,11 +76,10 @@ def train(data: Path, out: Path, recipe: Recipe, folder: Path) -> None:
             shown = torch.where(dropped, CLASSES, labels[rows])
             return losses_of(head, target, tokens[rows], shown, noise).total
 
-    notes = fit("head", head, loss_at, len(tokens), recipe, state)
+    notes = fit("head", head, loss_at, len(tokens), recipe, state, given)
     head.load_state_dict(store.half(head))  # measure what is shipped
     found = tested(head, target, *tests)
-    notes |= {"test_regression": round(float(found[0]), 4), "test_nats": round(float(found[1]), 4)}
-    notes["target"] = store.fingerprint(target.output.weight)
+    notes |= {"test_regression": round(float(found[0]), 4), "test_nats": round(float(found[1]), 4), "target": given}
     store.save_module(out, HEAD, head, notes | {"parameters": sum(weight.numel() for weight in head.parameters())})
     state.unlink(missing_ok=True)
 
@@ -85,11 +100,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, default=RECIPE.steps)
     parser.add_argument("--threads", type=int, default=2, help="CPU threads (default 2)")
     chosen = parser.parse_args(arguments)
-    torch.set_num_threads(chosen.threads)
 
     def work() -> None:
-        if chosen.steps < 1:
-            raise SpecsimError(f"--steps is {chosen.steps}: give at least 1")
+        for name in ("steps", "threads"):
+            if (number := getattr(chosen, name)) < 1:
+                raise SpecsimError(f"--{name} is {number}: give at least 1")
+        torch.set_num_threads(chosen.threads)
+        ready_file(chosen.out)
         require_writable(chosen.out.parent)
         train(chosen.data, chosen.out, replace(RECIPE, steps=chosen.steps), chosen.target)
 

@@ -35,18 +35,24 @@ class Recipe:
     flips: bool = False  # mirror half the images
 
 
-def fit(name: str, module: nn.Module, loss_at: LossAt, size: int, recipe: Recipe, state: Path) -> dict[str, Any]:
+def fit(
+    name: str, module: nn.Module, loss_at: LossAt, size: int, recipe: Recipe, state: Path, given: str = ""
+) -> dict[str, Any]:
     """AdamW on random rows of 0 .. size - 1. Gives the recipe, the seconds and the course of the loss.
 
-    state: a file kept while training, every KEPT steps; where it is there, a training that was stopped goes on. All
-    randomness of `loss_at` must come from the generator it is given.
+    state: a file kept while training, every KEPT steps; where it is there, a training that was stopped goes on, if it
+    had this recipe, size and `given`: what else the loss depends on. All randomness of `loss_at` must come from the
+    generator it is given.
     """
     weights, generator = list(module.parameters()), torch.Generator().manual_seed(recipe.seed)
     optimiser = torch.optim.AdamW(weights, lr=recipe.rate, betas=BETAS, weight_decay=recipe.decay)
     course = Course(module, optimiser, generator, [], [])
-    go_on(state, recipe, course)
-    first, begun = len(course.losses), time.perf_counter()
-    for step in track(range(first, recipe.steps), description=name, total=recipe.steps, completed=first):
+    training = {"recipe": asdict(recipe), "size": size, "given": given}
+    go_on(state, training, course)
+    done, begun = len(course.losses), time.perf_counter()
+    for step in track(range(recipe.steps), description=name):
+        if step < done:
+            continue
         optimiser.param_groups[0]["lr"] = rate_at(step, recipe)
         loss = loss_at(torch.randint(size, (recipe.batch,), generator=generator), generator)
         optimiser.zero_grad()
@@ -56,7 +62,7 @@ def fit(name: str, module: nn.Module, loss_at: LossAt, size: int, recipe: Recipe
         course.losses.append(loss.item())
         if (step + 1) % KEPT == 0:
             course.seconds.append(time.perf_counter() - begun)
-            keep(state, recipe, course)
+            keep(state, training, course)
             begun = time.perf_counter()
     seconds = round(sum(course.seconds) + time.perf_counter() - begun)
     return {"recipe": asdict(recipe), "seconds": seconds, "losses": thinned(course.losses)}

@@ -37,12 +37,14 @@ from specsim.rules import (
 from specsim.rules.codebooks import bind_codebook
 from specsim.sampling import Samples, sample
 from specsim.tables import Table, random_table, table
+from specsim.trees import EAGLE_TREE
 from specsim.verification import Block, Verdict, optimal_residual
 
 __version__ = "0.1.0"
 __all__ = [
     "COUPLINGS",
     "DECODERS",
+    "EAGLE_TREE",
     "RULES",
     "Additive",
     "AdditiveUnmasked",

@@ -21,7 +21,7 @@ from typing import Any
 from specsim.errors import SpecsimError
 from specsim.files import load_module
 
-Names = Mapping[str, Callable[..., Any]]
+Names = Mapping[str, Any]
 
 # A path may hold anything, a call only starts like one: `Table("a.py:b")` is no path.
 _OWN_FILE = re.compile(r"(?!\w+\()(?P<path>.+?\.py)(:(?P<call>.*))?", re.DOTALL)
@@ -40,7 +40,7 @@ _ACCEPTED: dict[Any, tuple[type, ...]] = {
 def parse(text: str, known: Names, kind: str, extra: Names | None = None) -> Any:
     """The object that `text` spells.
 
-    `known` holds the names allowed at the top, `extra` more names for nested calls (such as `Fraction`),
+    `known` holds the names allowed at the top, `extra` more names inside (such as `Fraction`, or a constant),
     and `kind` is the word for errors ("rule"). A bare class is its call without arguments; any other bare
     callable, such as a function, stands for itself.
     """

@@ -44,7 +44,7 @@ def train(data: Path, out: Path, recipe: Recipe) -> None:
     tokenizer, _ = store.load_module(Tokenizer, TokenizerConfig, WEIGHTS / "tokenizer.safetensors", "fashion.tokenizer")
     (tokens, labels), tests = (encoded(tokenizer, data, split) for split in ("train", "t10k"))
     torch.manual_seed(recipe.seed)
-    net, state = Transformer(CONFIG), out.with_suffix(".state")
+    net, state = Transformer(CONFIG), out.with_name(f"{out.name}.state")
 
     def loss_at(rows: Tensor, generator: torch.Generator) -> Tensor:
         dropped = torch.rand(len(rows), generator=generator) < LABEL_DROPOUT

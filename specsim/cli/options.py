@@ -62,9 +62,9 @@ def rule_of(text: str | None, check: bool = True) -> Any:
 
 def decoder_of(text: str) -> Any:
     """The decoder a spec names."""
-    from specsim.decoders import DECODERS
+    from specsim.decoders import CONSTANTS, DECODERS
     from specsim.specs import parse
     from specsim.tasks import require_decoder
 
     with redirect_stdout(sys.stderr):
-        return require_decoder(parse(text, DECODERS, "decoder"))
+        return require_decoder(parse(text, DECODERS, "decoder", CONSTANTS))

@@ -9,7 +9,7 @@ from typing import Any
 from specsim.comparing.exact_side import Models
 from specsim.costing.model import Prices, Spending, spending
 from specsim.costing.sweep import MOST_SIZE, Measured, sizes, with_size
-from specsim.decoders import DECODERS, Chain
+from specsim.decoders import CONSTANTS, DECODERS, Chain
 from specsim.decoding import Decoder
 from specsim.errors import SpecsimError, require
 from specsim.files import read_json
@@ -96,7 +96,7 @@ def chain_of(path: Path, text: str) -> Chain:
     """The decoder that ran.  Only a chain's text is parsed: a file of figures does not run code."""
     if text.partition("(")[0].strip() != Chain.__name__:
         raise SpecsimError(f"{path}: rates by slot tell nothing of other sizes of {text}; give the result of a Chain")
-    return parse(text, DECODERS, "decoder")
+    return parse(text, DECODERS, "decoder", CONSTANTS)
 
 
 def interval(spent: Spending, calls: list[float], price: Prices) -> list[float]:

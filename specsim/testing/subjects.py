@@ -12,7 +12,7 @@ import numpy as np
 
 from specsim.arrays import Array
 from specsim.checking.codebooks import bound, unbound
-from specsim.decoders import DECODERS
+from specsim.decoders import CONSTANTS, DECODERS
 from specsim.errors import SpecsimError, shown
 from specsim.rules import RULES
 from specsim.rules.codebooks import codes_of
@@ -82,7 +82,7 @@ def is_decoder(thing: Any) -> bool:
 
 def from_spec(text: str) -> Subject:
     """The rule or decoder that a spec names."""
-    thing = parse(text, {**RULES, **DECODERS}, "rule or decoder")
+    thing = parse(text, {**RULES, **DECODERS}, "rule or decoder", CONSTANTS)
     return subject_of(thing, text)
 
 
@@ -101,7 +101,7 @@ def spec_of(thing: Any) -> str | None:
     """The repr of a shipped rule or decoder, which is a spec; None for anything that only the program knows."""
     try:
         text = repr(thing)
-        return text if parse(text, {**RULES, **DECODERS}, "rule or decoder") == thing else None
+        return text if parse(text, {**RULES, **DECODERS}, "rule or decoder", CONSTANTS) == thing else None
     except Exception:  # a repr or an == of somebody's own
         return None
 
