@@ -8,15 +8,32 @@ from typing import Any
 import torch
 
 
-class Timed:
-    """A model whose calls are timed.  On a GPU by events in its own queue, so that nothing waits for it."""
+class Clock:
+    """Seconds of calls: those that are known, and pairs of events in the queue of a GPU."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    def __init__(self) -> None:
         self.done = 0.0
         self.events: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []
+
+    @property
+    def seconds(self) -> float:
+        """Of all calls so far; waits for the device."""
+        if self.events:
+            torch.cuda.synchronize()
+        return self.done + sum(begin.elapsed_time(end) for begin, end in self.events) / 1000
+
+
+class Timed:
+    """A model whose calls are timed, in whatever way it is asked.  On a GPU by events in its own queue, so that nothing
+    waits for it."""
+
+    def __init__(self, model: Any, clock: Clock | None = None) -> None:
+        self.model = model
+        self.clock = Clock() if clock is None else clock
         if hasattr(model, "tree"):
             self.tree = lambda *asked: self.timed(model.tree, *asked)
+        if hasattr(model, "since"):
+            self.since = lambda length: Timed(model.since(length), self.clock)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
@@ -30,7 +47,7 @@ class Timed:
             return self.queued(call, *asked)
         begin = time.perf_counter()
         laws = call(*asked)
-        self.done += time.perf_counter() - begin
+        self.clock.done += time.perf_counter() - begin
         return laws
 
     def queued(self, call: Any, *asked: Any) -> Any:
@@ -39,15 +56,13 @@ class Timed:
         pair[0].record()
         laws = call(*asked)
         pair[1].record()
-        self.events.append(pair)
+        self.clock.events.append(pair)
         return laws
 
     @property
     def seconds(self) -> float:
         """Of all calls so far; waits for the device."""
-        if self.events:
-            torch.cuda.synchronize()
-        return self.done + sum(begin.elapsed_time(end) for begin, end in self.events) / 1000
+        return self.clock.seconds
 
 
 def now(device: torch.device) -> float:

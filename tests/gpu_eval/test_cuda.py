@@ -5,14 +5,28 @@ import torch
 
 from gpu_eval.cache import Cached
 from gpu_eval.compiling import Compiled
-from gpu_eval.fashion import load_fashion
+from gpu_eval.eagle import Eagle
+from gpu_eval.fashion import load_fashion, load_fashion_eagle
 from gpu_eval.labelled import class_model
 from gpu_eval.models.hugging_face import HuggingFace, Prompts
 from gpu_eval.models.lined import Lined
 from gpu_eval.network import ImageModel
 from gpu_eval.processing import Processing
 from gpu_eval.race_ties import race_agreement
-from specsim import Autoregressive, Chain, ContentAware, Jacobi, Ledger, Race, Strict, sampling, watching
+from specsim import (
+    EAGLE_TREE,
+    Autoregressive,
+    Chain,
+    ContentAware,
+    DynamicTree,
+    Jacobi,
+    Ledger,
+    Race,
+    Strict,
+    Tree,
+    sampling,
+    watching,
+)
 from specsim.interpreters import Sampling
 from specsim.sampling import sample, to_numpy
 from specsim.verification import Drafted, verify
@@ -26,6 +40,8 @@ RUNS = [
     (Autoregressive(), None),
     (Chain(4), None),
     (Chain(4), Ledger()),
+    (Tree(EAGLE_TREE), None),
+    (DynamicTree(3, 3, 8), None),
     (Jacobi(16), ContentAware()),
     (Jacobi(16, "maximal"), None),
     (Jacobi(16, "gumbel"), None),
@@ -49,6 +65,17 @@ def test_the_same_uniforms_give_the_same_tokens(decoder, rule):
         fashion, labels = load_fashion(device, torch.float64), torch.arange(8)
         draft = fashion.draft(labels) if decoder.needs_draft else None
         tokens.append(to_numpy(sample(decoder, fashion.target(labels), draft, rule, rows=8, seed=3).tokens))
+    assert (tokens[0] == tokens[1]).all()
+
+
+@pytest.mark.parametrize("decoder", [Chain(4), Tree(EAGLE_TREE), DynamicTree(3, 3, 8)], ids=repr)
+def test_a_head_drafts_the_same_tokens(decoder):
+    tokens = []
+    for device in ("cpu", DEVICE):
+        fashion = load_fashion_eagle(device, torch.float64)
+        assert fashion.head is not None
+        target = fashion.target(torch.arange(8))
+        tokens.append(to_numpy(sample(decoder, target, Eagle(fashion.head, target), Strict(), rows=8, seed=3).tokens))
     assert (tokens[0] == tokens[1]).all()
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from gpu_eval import eagle as eagle_file
-from gpu_eval import store
+from gpu_eval import store, timing
 from gpu_eval.along import laws_along
 from gpu_eval.cache import Cached
 from gpu_eval.eagle import Eagle, Guessed
@@ -17,6 +18,7 @@ from gpu_eval.fashion import WEIGHTS, load_fashion, load_fashion_eagle
 from gpu_eval.head import Head
 from gpu_eval.processing import Processing
 from gpu_eval.run import Plan, decode
+from gpu_eval.timing import Timed
 from specsim import Autoregressive, Chain, DynamicTree, Lenient, Race, RelaxedBonus, Strict, Tree, sample
 from specsim.errors import SpecsimError
 from specsim.trees import Branches
@@ -247,3 +249,18 @@ def test_laws_along_given_images_are_not_a_heads():
     tokens, labels = torch.zeros(2, 49, dtype=torch.int64), torch.zeros(2, dtype=torch.int64)
     with pytest.raises(SpecsimError, match="depend on where each round began"):
         laws_along(FASHION, Processing(), tokens, labels)
+
+
+@pytest.mark.parametrize("decoder", [Chain(3), Tree(PATHS), DynamicTree(2, 2, 4)], ids=repr)
+def test_every_way_a_draft_is_asked_is_timed(decoder, monkeypatch):
+    """By a clock that ticks whenever it is read: a call takes one tick."""
+    target, eagle = models(1.0)
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    asked = []
+    for name in ("laws", "tree"):
+        plain = getattr(eagle, name)
+        monkeypatch.setattr(eagle, name, lambda *given, plain=plain: asked.append(1) or plain(*given))
+    timed = Timed(eagle)
+    sample(decoder, target, timed, Strict(), length=8, rows=3, seed=1)
+    assert timed.seconds == len(asked) > 0
