@@ -14,7 +14,7 @@ import numpy as np
 import specsim
 from proofs_checks.claims.claim import AGAINST, FOR, OPEN, Context, Weighed
 from proofs_checks.theorems.blocks import block_error, walk
-from specsim import Jacobi, Strict, Table, exact, optimal_residual, table
+from specsim import Jacobi, Optimal, Strict, Table, Tree, bind_codebook, exact, optimal_residual, table
 from specsim.arrays import Array, total_variation
 from specsim.table_files import read_table
 
@@ -123,3 +123,30 @@ class SteadierCalls:
         stance = FOR if one < other else AGAINST if one > other else OPEN
         line = f"variance of the calls of {self.first!r} and {self.second!r}: {float(one):.4f}, {float(other):.4f}"
         return Weighed(stance, f"{line} (toys/{self.toy}_target.json, computed here)")
+
+
+@lru_cache(maxsize=16)
+def run_in_a_tree(toy: str, rule: Any) -> tuple[Fraction, Fraction]:
+    """Target calls and TV of a run on a shipped table with the default tree of drafts."""
+    target, draft = (read_table(TOYS / f"{toy}_{name}.json") for name in ("target", "draft"))
+    law = exact(Tree(), target, draft, rule=bind_codebook(rule, target.codebook))
+    return law.calls, law.tv(target)
+
+
+@dataclass(frozen=True)
+class InATree:
+    """A run on a shipped table with a tree of drafts has no more of a figure with G* than with the rule's own residual.
+
+    figure: "calls" or "tv".
+    """
+
+    toy: str
+    figure: str
+    rule: Any
+
+    def weigh(self, context: Context) -> Weighed:
+        """Exact figures decide; for if they are equal."""
+        own, best = (run_in_a_tree(self.toy, some)[self.figure == "tv"] for some in (self.rule, Optimal(self.rule)))
+        line = f"{self.figure} of {self.rule!r}, as released and with G*: {float(own):.6f}, {float(best):.6f}"
+        where = f"toys/{self.toy}_target.json, Tree(), computed here"
+        return Weighed(FOR if best <= own else AGAINST, f"{line} ({where})")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proofs_checks.claims.claim import Claim
-from proofs_checks.claims.computed import BlockResidual
+from proofs_checks.claims.computed import BlockResidual, InATree
 from proofs_checks.claims.evidence import Beats, Beside, Interval, Numbers, Proven, Together, Unseen, ratio
 from proofs_checks.claims.measured import Below, EverySeed, Separated
 from proofs_checks.theorem import FAILS
+from specsim.rules import LanternPlus
 
 SOURCE = "COOL-SD (arXiv 2601.09212)"
 LUMINA, LLAMAGEN = "COOL-SD Lumina", "COOL-SD LlamaGen"
@@ -27,6 +28,8 @@ BLOCK = BlockResidual(
     rival=(("0", "1", "0"), ("0", "0", "1")),
 )
 """Slot 1 keeps all and gives too much to token 0; slot 2 can give some of it back by its own residual."""
+IN_A_TREE = LanternPlus(1, 2.0)
+"""Of three tokens; with the published fields nearly all drafts are kept there."""
 NO_INTERVAL = "no interval is printed, so a small difference cannot be told from none"
 
 
@@ -209,6 +212,26 @@ COOLSD = (
             "LANTERN++, by any factor, released dynamic path": [
                 Proven("T17", "LANTERN++ with the released dynamic residual: out(v) <= lam p(v)"),
                 Proven("T21", "after a draft on the target's support"),
+            ],
+        },
+    ),
+    Claim(
+        "C55",
+        "inside LANTERN++ the optimal resampling law keeps the acceptance and lowers the bias",
+        f"{SOURCE}, ablation, read of LANTERN++ as it is published (arXiv 2502.06352), with a static tree",
+        {
+            "one draft a node: both": [Proven("T30", "one child a node: as many are kept with G*")],
+            "two siblings: as many are kept": [
+                Proven("T30", "keeps as many of two distinct siblings as with the released residual"),
+                *(Beside(InATree(toy, "calls", IN_A_TREE)) for toy in ("digits", "fashion")),
+            ],
+            "two siblings: no more TV, three tokens": [
+                Proven("T30", "V = 3, two siblings: with G* no more are kept"),
+                *(InATree(toy, "tv", IN_A_TREE) for toy in ("digits", "fashion")),
+            ],
+            "two siblings: no more TV, any tokens": [Proven("T30", "two distinct siblings, has no more TV than as")],
+            "two siblings: no TV is wasted for what is kept": [
+                Beside(Proven("T30", "kept - TV(out, p) is no less than as released"))
             ],
         },
     ),

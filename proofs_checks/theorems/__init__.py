@@ -35,11 +35,12 @@ from proofs_checks.theorems.t26_one_slot import T26
 from proofs_checks.theorems.t27_band import T27
 from proofs_checks.theorems.t28_several_drafts import T28
 from proofs_checks.theorems.t29_several_rules import T29
+from proofs_checks.theorems.t30_relaxed_siblings import T30
 
 THEOREMS: dict[str, Theorem] = {
     theorem.id: theorem
     for theorem in (
         *(T01, T02, T03, T04, T05, T06, T07, T08, T09, T10, T11, T12),
-        *(T13, T14, T15, T16, T17, T18, T19, T20, T21, T22, T23, T24, T25, T26, T27, T28, T29),
+        *(T13, T14, T15, T16, T17, T18, T19, T20, T21, T22, T23, T24, T25, T26, T27, T28, T29, T30),
     )
 }
