@@ -59,6 +59,8 @@ class Plan:
     def __post_init__(self) -> None:
         takes = self.decoder.takes_rule or not self.compiled
         require(takes, "run", "compile", True, f"left out: {self.decoder!r} verifies nothing by a rule")
+        blocks = not (self.compiled and getattr(self.decoder, "single_tokens", False))
+        require(blocks, "run", "compile", True, f"left out: blocks are compiled, and {self.decoder!r} drafts trees")
         require(1 <= self.images <= MOST_IMAGES, "run", "images", self.images, f"from 1 to {MOST_IMAGES}")
         require(self.batch >= 1, "run", "batch", self.batch, "at least 1")
         require(0 <= self.seed < 2**64, "run", "seed", self.seed, "from 0 to 2**64 - 1")

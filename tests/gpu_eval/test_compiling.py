@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from gpu_eval.compiling import Compiled
-from specsim import Band, Jacobi, Lantern, Ledger, Strict, random_table
+from gpu_eval.run import Plan
+from specsim import Band, Jacobi, Lantern, Ledger, Lenient, Strict, Tree, random_table
 from specsim.arrays import to_numpy
 from specsim.errors import SpecsimError
 from specsim.rules.codebooks import bind_codebook
@@ -97,3 +98,8 @@ def test_run_compiled_decodes_the_same_images(capsys, monkeypatch, tmp_path):
 def test_compile_is_refused_where_nothing_is_verified(capsys, monkeypatch, tmp_path):
     status, _, err = call(capsys, monkeypatch, "--decoder", "Autoregressive()", "--compile", "--out", tmp_path)
     assert status == 2 and "compile" in err and "verifies nothing by a rule" in err
+
+
+def test_a_tree_is_not_compiled_and_that_is_said():
+    with pytest.raises(SpecsimError, match="drafts trees"):
+        Plan("fashion", Tree(), Lenient(2), compiled=True)
