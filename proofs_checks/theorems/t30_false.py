@@ -7,7 +7,7 @@ from fractions import Fraction
 from proofs_checks.theorem import FAILS, Part
 from proofs_checks.theorems import t30_margins as bound
 from proofs_checks.theorems import t30_residuals as best
-from proofs_checks.theorems.t30_rules import AGAIN, APART, SETTINGS, TWO, as_it_is, released
+from proofs_checks.theorems.t30_rules import AGAIN, APART, TWO, as_it_is, released
 from specsim import Optimal
 from specsim.rules import Additive, LanternPlus, LanternPlusDynamic
 from specsim.testing.domains import Domain
@@ -21,7 +21,7 @@ ADDED = Domain({**APART, "epsilon": OneOf((TENTH,))}, (1, 2, 3), highest={1: 1, 
 CONTENT = Domain(
     {**APART, "lam": OneOf((HALF,)), "delta": OneOf((Fraction(35, 100),))}, (1, 2, 3), highest={1: 1, 2: 4, 3: 4}
 )
-APART_LAWS = Domain({**AGAIN, "setting": OneOf(SETTINGS)}, (2, 3), where=bound.disjoint)
+APART_LAWS = Domain(dict(AGAIN), (2, 3), where=bound.disjoint)
 PLAIN = Domain({**APART, "rule": OneOf((LanternPlus(1, 2.0),))}, highest={1: 1, 2: 4, 3: 3, 4: 3}, cost=4)
 
 BOUNDS = (
