@@ -78,7 +78,7 @@ class Cached:
         In a decoder's order the target has read all of them before; asked for others it reads them now.
         """
         if not self.keeps:
-            self.keeps, self.known = True, 0 * self.known
+            self.keeps, self.known, self.leaves = True, 0 * self.known, None  # what was read before left no features
         tokens = fit(tokens, self.length - 1)
         self.settle(tokens)
         if bool((self.valid(tokens) < length).any()):

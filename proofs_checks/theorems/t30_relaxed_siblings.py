@@ -101,7 +101,7 @@ T30 = Theorem(
         Part(
             Statement(
                 "and 2 lam + 1 is the best constant of two for lam > 1: out/p >= (2 lam + 1)(1 - t) at a token of mass "
-                "t^2, 0 < t <= min(1/20, lam - 1)",
+                "t^2, 0 < t <= min(1/20, lam - 1), lam <= 4",
                 *(over.NEARED, bound.neared, (released, bound.widened)),
             )
         ),

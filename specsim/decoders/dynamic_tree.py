@@ -29,9 +29,11 @@ class DynamicTree:
     """Grow `depth` levels: of each the `width` nodes of highest value get `width` children, the draft's likeliest
     tokens; of all of them the `nodes` of highest value are verified.  Nothing is drawn: its law is 1 on each.
 
-    value: the product of the draft's probabilities on the way.  Lossless with a lossless rule of single tokens:
-    siblings that are certain are kept as often as the target draws them.  Source: EAGLE-2 (arXiv 2406.16858),
-    with 60 nodes, depth 6 and width 10; the ones here are smaller, fit for image tokens and for exact laws.
+    value: the product of the draft's probabilities on the way.  The tree is grown as if the sequence went on: what lies
+    beyond its end is dropped afterwards, so fewer nodes are verified there.  Where a node has fewer likely tokens than
+    children, tokens of draft probability 0 fill up.  Lossless with a lossless rule of single tokens: siblings that are
+    certain are kept as often as the target draws them.  Source: EAGLE-2 (arXiv 2406.16858), with 60 nodes, depth 6 and
+    width 10; the ones here are smaller, fit for image tokens and for exact laws.
     """
 
     depth: int = 3

@@ -115,6 +115,19 @@ def test_asked_plainly_every_position_is_the_first_of_a_round():
             assert (found[row, offset] - wanted).abs().max() < ROUNDING
 
 
+def test_a_head_that_comes_late_reads_what_it_missed():
+    """The target has read a tree before anybody asked for features, and the tokens then went one of its ways."""
+    target = FASHION.target(torch.tensor(LABELS))
+    tokens = torch.randint(512, (3, 49), generator=torch.Generator().manual_seed(4))
+    start, nodes = torch.tensor([0, 3, 20]), torch.randint(512, (3, BRANCHES.size))
+    target.tree(tokens, start, nodes, BRANCHES)
+    for row, first in enumerate(start.tolist()):
+        tokens[row, first : first + 2] = nodes[row, [1, 4]]  # a child of node 0 and a child of that
+    found = Eagle(HEAD, target).since(start + 3)(tokens, start + 3, 1)[:, 0]
+    for row, first in enumerate(start.tolist()):
+        assert (found[row] - from_scratch(LABELS[row], tokens[row], first + 3, [], 1.0)).abs().max() < ROUNDING
+
+
 def guesses_only(patch):
     """Final tokens have the target's features; a head that reads its own guess of them drafts another law."""
     plain = Eagle.before
