@@ -54,6 +54,7 @@ class Fashion:
     classifier: Classifier
     reference: Reference
     head: Head | None = None  # drafts in place of the small model, where there is one
+    target_print: str = ""  # of the target's output layer as it was read, whatever it computes in now
 
     @property
     def codebook(self) -> Tensor:
@@ -82,7 +83,7 @@ class Fashion:
     def with_head(self, folder: Path = WEIGHTS) -> Fashion:
         """The same target with the trained head as its draft (EAGLE-1)."""
         head, notes = _load(Head, Config, folder, "head")
-        if notes.get("target") != store.fingerprint(self.target_net.output.weight):
+        if notes.get("target") != self.target_print:
             file = folder / "head.safetensors"
             raise SpecsimError(f"{file} was trained for another target: train it with `python -m gpu_eval.train_head`")
         like = self.target_net.output.weight
@@ -114,8 +115,9 @@ def load_fashion(
                 f"{folder / name}.safetensors was made with tokenizer {notes.get('tokenizer')}, "
                 f"the tokenizer there is {print_of}: train both in one run"
             )
+    read = store.fingerprint(target.output.weight)
     target, draft = target.to(device, dtype), draft.to(device, dtype)
-    return Fashion(tokenizer.to(device), target, draft, classifier.to(device), reference)
+    return Fashion(tokenizer.to(device), target, draft, classifier.to(device), reference, target_print=read)
 
 
 def load_fashion_eagle(

@@ -350,3 +350,27 @@ def test_rules_of_whole_blocks_are_refused_by_name() -> None:
             exact(Tree(TWO), target, draft, rule=rule)
     assert exact(Tree(TWO), target, draft, rule=Annealed()).calls < 3
     assert exact(Tree(TWO), target, draft, rule=Optimal(Lenient(0.5))).tv(target) == 0
+
+
+def test_wide_trees_that_would_hang_are_refused() -> None:
+    with pytest.raises(SpecsimError, match="width = 65 must be at most 64"):
+        DynamicTree(1, 65, 65)
+
+
+class Wrong:
+    """A draft model whose laws are none."""
+
+    def __init__(self, table: Any, change: Callable[[Array], Array]) -> None:
+        self.table, self.change = table, change
+        self.vocab, self.length, self.uniform = table.vocab, table.length, table.uniform
+
+    def __call__(self, tokens: Array, start: Array, count: int) -> Array:
+        return self.change(self.table(tokens, start, count))
+
+
+@pytest.mark.parametrize("decoder", [Tree(SMALL), DynamicTree(2, 2, 3)], ids=repr)
+@pytest.mark.parametrize("change", [lambda laws: laws - 0.5, lambda laws: 2 * laws], ids=["negative", "too much"])
+def test_draft_laws_that_are_none_are_named(decoder: Any, change: Any) -> None:
+    target, draft = (model.floats() for model in models(3, 4, seed=1))
+    with pytest.raises(SpecsimError, match="draft model: the law of row"):
+        sample(decoder, target, Wrong(draft, change), rows=4)

@@ -72,7 +72,9 @@ SAMPLED = (
 def described(row: Row) -> str:
     """What a system is, with its parts as they are written on the command line."""
     rule = "" if row.system.rule is None else f", {row.system.rule!r}"
-    small = "" if row.system.small_rule is None else f"; on the table models `{row.system.small_rule!r}`"
+    other = "" if row.system.small_rule is None else f", {row.system.small_rule!r}"
+    small = f"; on the table models, with their own draft, `{row.system.small!r}{other}`"
+    small = "" if row.system.small == row.system.real and not other else small
     warning = f" ⚠ {row.system.warning}" if row.system.warning else ""
     return f"{row.system.about}: `{brief(row.system.real)}{rule}`{small}{warning}"
 

@@ -23,6 +23,8 @@ PALETTE = [plt.colormaps["tab20"](number) for number in range(20)]
 MEANING = "green = exactly lossless on the table models, red = biased"
 BESIDES = ((4, 3), (4, -9), (-10, 3), (-10, -9))
 """Where the number of a point stands, in turn, so that those of neighbours rarely meet."""
+LINE = 0.145
+"""Height of a line of a legend, inches."""
 FEWEST = 50
 """Drafts a slot must have judged before its rate is drawn: fewer say little (a rate of 50 is known within .14)."""
 SHOWN = 10
@@ -45,7 +47,8 @@ def colour(row: Any) -> str:
 def exact_map(rows: list[Any]) -> bytes:
     """Exact bias against exact cost on each table model: left is faster, down is closer to the target."""
     names = list(rows[0].exact)
-    figure, panels = plt.subplots(len(names), 1, figsize=(7, 5.6 * len(names)), squeeze=False)
+    tall = max(5.6, LINE * len(rows) + 1.2)  # the legend of a panel has a line for each system
+    figure, panels = plt.subplots(len(names), 1, figsize=(7, tall * len(names)), squeeze=False)
     for axes, name in zip(panels.flat, names, strict=True):
         numbered(axes, rows, name)
         axes.set_title(f"Real laws of `{name}` in table form\n{MEANING}", loc="left", fontsize=9)
@@ -71,7 +74,7 @@ def numbered(axes: Any, rows: list[Any], name: str) -> None:
     axes.legend(title="calls, TV, system", handlelength=1, **(BESIDE | {"fontsize": 6.5}))
 
 
-def shortened(label: str, most: int = 64) -> str:
+def shortened(label: str, most: int = 84) -> str:
     """A legend entry of bounded width."""
     return label if len(label) <= most else label[: most - 1] + "…"
 

@@ -12,6 +12,9 @@ from specsim.errors import require
 from specsim.grown import Grown, first_of
 from specsim.trees import MOST_NODES
 
+MOST_WIDTH = 64
+"""Published: 10.  Every child of a node is judged after its elders, and each step looks at all nodes."""
+
 
 class Candidates(NamedTuple):
     """Nodes grown so far, [B, C], node 0 first: tokens, parent, rank, level, and value, the draft's own probability of
@@ -46,6 +49,7 @@ class DynamicTree:
     def __post_init__(self) -> None:
         for name in ("depth", "width", "nodes"):
             require_slots("DynamicTree", name, getattr(self, name))
+        require(self.width <= MOST_WIDTH, "DynamicTree", "width", self.width, f"at most {MOST_WIDTH}")
         grown = self.width + (self.depth - 1) * self.width**2
         require(
             grown <= MOST_NODES, "DynamicTree", "depth, width", (self.depth, self.width), f"at most {MOST_NODES} nodes"
@@ -104,6 +108,9 @@ def children_of(found: Candidates, chosen: Array, laws: Array, width: int) -> Ca
     vocab = laws.shape[-1]
     ranked = first_of(xp.reshape(laws, (-1, vocab)), width)
     chance = xp.take_along_axis(xp.reshape(laws, (-1, vocab)), ranked, axis=-1)
+    # Laws that are none are named when the step is looked at; until then no child may be worth more than its parent.
+    chance = xp.where(chance > 0, chance, 0 * chance)
+    chance = xp.where(chance < 1, chance, 0 * chance + 1)
     parent = chosen[..., None] + 0 * xp.reshape(ranked, (rows, -1, width))
     value = slot(found.value, chosen)[..., None] * xp.reshape(chance, (rows, -1, width))
     rank = 0 * parent + arange(width, parent)

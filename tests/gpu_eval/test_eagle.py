@@ -258,6 +258,14 @@ def test_a_head_trained_for_another_target_is_refused(tmp_path):
         FASHION.with_head(tmp_path / "none")
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_head_fits_its_target_in_any_numbers(dtype):
+    fashion = load_fashion_eagle(dtype=dtype)
+    assert fashion.head is not None and next(fashion.head.parameters()).dtype == dtype
+    found = decode(Plan("fashion-eagle", Chain(2), Strict(), images=2, batch=2), fashion)
+    assert found.calls.max() < 49
+
+
 def test_laws_along_given_images_are_not_a_heads():
     tokens, labels = torch.zeros(2, 49, dtype=torch.int64), torch.zeros(2, dtype=torch.int64)
     with pytest.raises(SpecsimError, match="depend on where each round began"):
