@@ -131,7 +131,7 @@ def require_paths(name: str, paths: Any) -> None:
         before = (path[:-1], (*path[:-1], path[-1] - 1))
         whole = (before[0] in there or not before[0]) and (before[1] in there or path[-1] == 0)
         require(
-            whole, name, "paths", path, "after the path of its parent and of the sibling before it, which are missing"
+            whole, name, "paths", path, "beside the paths of its parent and of the sibling before it; one is missing"
         )
 
 
