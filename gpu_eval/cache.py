@@ -96,7 +96,7 @@ class Cached:
         else:  # laws at and beyond the end tell nothing, so a finished row need not be known
             depth, late = count + self.ahead, missing > count + self.ahead
             self.broken = self.broken | (late & (start < self.length))
-        slots = self.slots(end, depth)
+        slots = slots_before(end, depth, self.length)
         # While the new keys are written only what lies before is known, so an error leaves nothing stale.
         self.seen, self.known, self.leaves = tokens, torch.minimum(valid, slots[:, 0]), None
         logits = self.logits(tokens, slots, nodes)
@@ -146,16 +146,21 @@ class Cached:
 
     def valid(self, tokens: Tensor) -> Tensor:
         """[B]: slots whose keys and values still hold; slot t needs its first t tokens unchanged."""
-        unchanged = (tokens == self.seen).long().cumprod(1).sum(1)
-        return torch.minimum(self.known, unchanged + 1)
+        return torch.minimum(self.known, unchanged(tokens, self.seen) + 1)
 
-    def slots(self, end: Tensor, depth: int) -> Tensor:
-        """[B, depth]: the slots before `end`, in every row as many as the one that needs most.
 
-        A slot that is computed again, or twice at either edge of the sequence, gets the same keys again.
-        """
-        ages = torch.arange(depth, 0, -1, device=end.device)
-        return (end[:, None] - ages).clamp(0, self.length - 1)
+def unchanged(tokens: Tensor, seen: Tensor) -> Tensor:
+    """First tokens of rows [B, N] that are those seen, [B]."""
+    return (tokens == seen).long().cumprod(1).sum(1)
+
+
+def slots_before(end: Tensor, depth: int, length: int) -> Tensor:
+    """[B, depth]: the slots before end [B] of a sequence, in every row as many as the one that needs most.
+
+    A slot that is computed again, or twice at either edge of the sequence, gets the same keys again.
+    """
+    ages = torch.arange(depth, 0, -1, device=end.device)
+    return (end[:, None] - ages).clamp(0, length - 1)
 
 
 def wide(index: Tensor, like: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from gpu_eval.cache import Cached, put, wide
+from gpu_eval.cache import Cached, put, slots_before, unchanged, wide
 from gpu_eval.head import Head, shifted
 from gpu_eval.labelled import Labelled
 from gpu_eval.network import fit, require_rows
@@ -119,21 +119,16 @@ class Eagle:
         behind, deepest = torch.stack([missing, end - length - 1]).amax(1).tolist()
         if behind > 0:
             self.nodes = None
-            self.guess(self.slots(first, behind), features)
+            self.guess(slots_before(first, behind, self.length), features)
         for step in range(1 + max(0, -behind), deepest + 1):
-            self.guess(self.slots(length + 1 + step, 1), features)
+            self.guess(slots_before(length + 1 + step, 1, self.length), features)
         self.known = torch.maximum(valid, torch.maximum(length + 1, end))
         return features
 
     def valid(self, tokens: Tensor, length: Tensor) -> Tensor:
         """[B]: slots whose guesses hold.  After slot `length` they do if the same tokens were final then."""
-        unchanged = (tokens == self.seen).long().cumprod(1).sum(1)
-        valid = torch.minimum(self.known, unchanged + 1)
+        valid = torch.minimum(self.known, unchanged(tokens, self.seen) + 1)
         return torch.where(self.final == length, valid, torch.minimum(valid, torch.minimum(self.final, length) + 1))
-
-    def slots(self, end: Tensor, depth: int) -> Tensor:
-        """[B, depth]: the slots before `end`; one that comes twice gets the same guess twice."""
-        return (end[:, None] - torch.arange(depth, 0, -1, device=end.device)).clamp(0, self.length - 1)
 
     def before(self, slots: Tensor, features: Tensor) -> Tensor:
         """What the head reads of the slots before all rows' slots [R, K], [R, K, D]: a feature of a final token, or a
