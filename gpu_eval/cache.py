@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from gpu_eval.leaves import Leaves, leaves
-from gpu_eval.network import ImageModel, fit, require_rows, require_width
+from gpu_eval.network import ImageModel, fit, given, require_rows, require_width
 from gpu_eval.nodes import Nodes
 
 
@@ -106,7 +106,7 @@ class Cached:
     def logits(self, tokens: Tensor, slots: Tensor, nodes: Nodes | None) -> Tensor:
         """Logits [B, K + M, V], the features behind them kept if they are asked for."""
         if not self.keeps:
-            return self.model.logits(tokens, slots, self.memory, nodes)
+            return self.model.logits(tokens, slots, self.memory, *given(nodes))
         found = self.model.features(tokens, slots, self.memory, nodes)
         if self.features is None:
             self.features = self.blank()

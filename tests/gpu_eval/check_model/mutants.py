@@ -166,7 +166,10 @@ class Shortest(Cached):
 
 
 class AfterSoftmax(ImageModel):
-    """Guidance on probabilities."""
+    """Guidance on probabilities, and no lower than FLOOR: a difference near 0 is all rounding, which another CPU rounds
+    otherwise, and the mistake would go by another name there."""
+
+    FLOOR = 1e-2
 
     def logits(self, tokens, slots, memory=None, nodes=None):
         if not self.processing.guided:
@@ -174,7 +177,7 @@ class AfterSoftmax(ImageModel):
         with torch.no_grad():
             logits = self.network.logits(tokens.repeat(2, 1), slots.repeat(2, 1), memory)
         conditional, unconditional = logits.softmax(-1).chunk(2)
-        return (self.processing.guidance * (conditional - unconditional) + unconditional).clamp(min=1e-9).log()
+        return (self.processing.guidance * (conditional - unconditional) + unconditional).clamp(min=self.FLOOR).log()
 
 
 class NoTopK(ImageModel):
