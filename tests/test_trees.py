@@ -352,6 +352,16 @@ def test_rules_of_whole_blocks_are_refused_by_name() -> None:
     assert exact(Tree(TWO), target, draft, rule=Optimal(Lenient(0.5))).tv(target) == 0
 
 
+def test_nothing_is_drawn_for_children_that_a_tree_has_not() -> None:
+    """Four nodes of two tokens: 16 ways to draw them, though the level below the first has room for nine."""
+    target, draft = models(2, 3, seed=1)
+    decoder, branches = Tree(((0,), (1,), (2,), (0, 0)), "independent"), Branches(((0,), (1,), (2,), (0, 0)))
+    task = make_task(decoder, target, draft, None, None, None)
+    choose = Exact(task.fresh, task.length, 2**30)
+    decoder.drafted(empty_rows(1, task), choose, task, branches)
+    assert len(choose.weight) == 16 and choose.weight.sum() == 1
+
+
 def test_wide_trees_that_would_hang_are_refused() -> None:
     with pytest.raises(SpecsimError, match="width = 65 must be at most 64"):
         DynamicTree(1, 65, 65)

@@ -82,9 +82,13 @@ def check_trees(guidance: float) -> None:
     _, eagle = models(guidance)
     tokens = torch.randint(512, (3, 49), generator=draws)
     final = torch.zeros(3, dtype=torch.int64)
-    for round in range(3):
-        final = torch.randint(0, 44, (3,), generator=draws) if round == 1 else final
-        nodes = torch.randint(512, (3, BRANCHES.size), generator=draws)
+    nodes = torch.zeros(3, BRANCHES.size, dtype=torch.int64)
+    for round in range(4):
+        final = torch.randint(1, 44, (3,), generator=draws) if round == 1 else final
+        if round < 3:
+            nodes = torch.randint(512, (3, BRANCHES.size), generator=draws)
+        else:  # the same tree after other tokens
+            tokens[:, 0] = (tokens[:, 0] + 1) % 512
         for depth in (1, 2, 3) if round < 2 else (3,):
             some = BRANCHES.up_to(depth)
             found = eagle.tree(tokens, final, nodes[:, : some.size], some)
